@@ -32,3 +32,27 @@ class OptionError(EngineError):
 
 class Cancelled(EngineError):
     """The caller asked to stop; not a fault."""
+
+
+class HubError(EngineError):
+    """A model could not be fetched from the Hub."""
+
+
+class OfflineError(HubError):
+    """The Hub can't be reached, or not for long enough."""
+
+
+class NotOnHubError(HubError):
+    """The Hub has no such repository, file or quant."""
+
+
+class AccessError(HubError):
+    """The Hub, or something in between, refuses."""
+
+
+class DiskSpaceError(HubError):
+    """The rest of a download does not fit on its disk."""
+
+
+class DamagedDownloadError(HubError):
+    """What arrived is not what was asked for."""

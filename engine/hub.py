@@ -1,0 +1,512 @@
+"""Pulls model files from a Hugging Face Hub, or a mirror of it, into the cache that other tools share.
+
+The huggingface_hub package asks the questions (what is there, which commit, which hash) and owns the cache's layout.
+The bytes are fetched here, because that package throws a half file away when a download ends early: ours stays beside
+the cache and goes on after a lost connection, a killed process or a restart. A file enters the cache only when its
+SHA-256 is right, so that a half or wrong file can never be taken for a model.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from engine.errors import AccessError, DamagedDownloadError, DiskSpaceError, HubError, NotOnHubError, OfflineError
+
+if TYPE_CHECKING:
+    import httpx2
+
+STALL_S = 30.0  # no byte for so long counts as a lost connection
+TRIES_WITHOUT_PROGRESS = 5
+SPARE_BYTES = 64 << 20  # left free on the disk beside the download
+CHUNK_BYTES = 256 << 10
+KEEP_PARTIAL_DAYS = 30
+
+_QUANT_WORD = re.compile(
+    r"(?:^|[-_.])(f32|f16|bf16|q8_0|q80|q6_k|q6k|q5_k_[sml]|q5_k|q5k|q5_[01]|q4_k_[sml]|q4_k|q4k|q4_[01]|q40|"
+    r"q3_k_[sml]|q3_k|q2_k)$",
+    re.IGNORECASE,
+)
+_SHORT_WORDS = {"Q80": "Q8_0", "Q40": "Q4_0", "Q6K": "Q6_K", "Q5K": "Q5_K", "Q4K": "Q4_K"}
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """What a person asked for: `owner/name`, `owner/name:Q8_0`, `owner/name:gguf:Q8_0`, `owner/name:file.gguf`."""
+
+    repo: str
+    quant: str | None = None
+    filename: str | None = None
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A model file on a Hub, at one commit."""
+
+    repo: str
+    commit: str
+    path: str
+    size_bytes: int
+    sha256: str | None  # None for files outside LFS, which are checked by size alone
+    quant: str | None  # as the name says
+
+
+@dataclass(frozen=True)
+class Progress:
+    done_bytes: int
+    total_bytes: int
+    bytes_per_s: float  # over the last seconds; 0 before the first byte
+    left_s: float | None
+
+
+class Wish(enum.Enum):
+    """What the person who waits wants, asked for several times a second."""
+
+    GO_ON = "go on"
+    PAUSE = "pause"  # keep what is there
+    CANCEL = "cancel"  # drop what is there
+
+
+@dataclass(frozen=True)
+class Pulled:
+    outcome: Literal["installed", "already there", "paused", "cancelled"]
+    path: Path | None = None  # of the file in the cache, when it is there
+
+
+def parse_ref(text: str) -> ModelRef:
+    """Read a reference to a model; raises HubError with a hint at the right form."""
+    repo, *rest = text.strip().split(":")
+    rest = [word for word in rest if word.lower() != "gguf"]
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or len(rest) > 1:
+        raise HubError(f"“{text}” is not a model on the Hub; write owner/name or owner/name:Q8_0.")
+    if not rest or not rest[0]:
+        return ModelRef(repo)
+    if rest[0].lower().endswith((".gguf", ".bin")):
+        return ModelRef(repo, filename=rest[0])
+    return ModelRef(repo, quant=rest[0].upper())
+
+
+def quant_in_name(filename: str) -> str | None:
+    """The quant that a file's name ends in, in ggml's spelling, or None: `ggml-base-q5_1.bin` is Q5_1."""
+    path = PurePosixPath(filename)
+    found = _QUANT_WORD.search(path.stem)
+    if found:
+        word = found[1].upper()
+        return _SHORT_WORDS.get(word, word)
+    return "F16" if path.name.startswith("ggml-") and path.suffix == ".bin" else None
+
+
+def is_model_file(path: str) -> bool:
+    return path.endswith(".gguf") or (path.endswith(".bin") and PurePosixPath(path).name.startswith("ggml-"))
+
+
+def choose(files: list[RemoteFile], ref: ModelRef) -> RemoteFile:
+    """The file that `ref` names among `files`; the quant matches a whole word, so Q4_K is never Q4_K_M."""
+    if not files:
+        raise NotOnHubError(f"{ref.repo} holds no GGUF or ggml file; look for a repository with “gguf” in its name.")
+    if ref.filename:
+        found = [f for f in files if f.path == ref.filename]
+    elif ref.quant:
+        found = [f for f in files if f.quant == ref.quant]
+    else:
+        found = [f for f in files if f.quant == "Q8_0"] or files
+    if not found:
+        there = ", ".join(sorted({f.quant or f.path for f in files}))
+        raise NotOnHubError(f"{ref.repo} has no {ref.quant or ref.filename}; it has {there}.")
+    return min(found, key=lambda f: len(f.path))
+
+
+def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -> list[RemoteFile]:
+    """All GGUF and ggml files of a repository, with size and hash, without downloading any."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoFile
+
+    with _plain_words(repo):
+        api = HfApi(endpoint=endpoint)
+        commit = api.model_info(repo, revision=revision).sha or revision
+        entries = [e for e in api.list_repo_tree(repo, recursive=True, revision=commit) if isinstance(e, RepoFile)]
+    return [
+        RemoteFile(repo, commit, e.path, e.size, e.lfs.sha256 if e.lfs else None, quant_in_name(e.path))
+        for e in entries
+        if is_model_file(e.path)
+    ]
+
+
+def read_start(file: RemoteFile, n_bytes: int = 1 << 16, endpoint: str | None = None) -> bytes:
+    """The first bytes of a remote file, by a ranged read: enough for the header's first keys."""
+    with _plain_words(file.repo):
+        url, headers, _ = _locate(file, endpoint)
+        with _get(url, headers | {"Range": f"bytes=0-{n_bytes - 1}"}) as response:
+            _raise_for_status(response)
+            start = b""
+            for chunk in response.iter_bytes(CHUNK_BYTES):
+                start += chunk
+                if len(start) >= n_bytes:
+                    break
+    return start[:n_bytes]
+
+
+def cached(file: RemoteFile, cache_dir: Path | None = None) -> Path | None:
+    """Where the file lies in the cache, whole by its size, or None. `installed` hashes are not checked again here."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(file.repo, file.path, cache_dir=cache_dir, revision=file.commit)
+    if isinstance(found, str) and Path(found).is_file() and Path(found).stat().st_size == file.size_bytes:
+        return Path(found)
+    return None
+
+
+def pull(
+    file: RemoteFile,
+    *,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+    wish: Callable[[], Wish] = lambda: Wish.GO_ON,
+    check: Callable[[Path], None] = lambda path: None,
+    cache_dir: Path | None = None,
+    endpoint: str | None = None,
+    stall_s: float = STALL_S,
+    pause_s: Callable[[float], None] = time.sleep,
+) -> Pulled:
+    """Bring `file` into the cache, going on where an earlier attempt ended.
+
+    check: called with the finished, hashed file before it counts; raises ModelFileError for what is not a model.
+    pause_s: waits between tries (tests hand in their own).
+    Errors: HubError and its kinds. The part that has arrived is kept for the next attempt, unless it was wrong.
+    """
+    import filelock
+
+    if (path := cached(file, cache_dir)) is not None:
+        return Pulled("already there", path)
+    part = _part_path(file, cache_dir)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    _drop_stale(part.parent)
+    lock = filelock.FileLock(part.with_suffix(".lock"))
+    while True:  # somebody else may be fetching the same file; then theirs is ours
+        try:
+            lock.acquire(timeout=0.2)
+            break
+        except filelock.Timeout:
+            if wish() is not Wish.GO_ON:
+                return Pulled("cancelled" if wish() is Wish.CANCEL else "paused")
+    try:
+        if (path := cached(file, cache_dir)) is not None:
+            return Pulled("already there", path)
+        with _plain_words(file.repo):
+            transfer = _Transfer(file, part, endpoint, stall_s, pause_s, on_progress, wish)
+            ended = transfer.run()
+            if ended is Wish.PAUSE:
+                return Pulled("paused")
+            if ended is Wish.CANCEL:
+                part.unlink(missing_ok=True)
+                return Pulled("cancelled")
+            try:
+                check(part)
+            except Exception:
+                part.unlink(missing_ok=True)  # the right bytes of a file that is no model: nothing to go on with
+                raise
+            return Pulled("installed", _install(file, part, transfer.etag, cache_dir, endpoint))
+    finally:
+        lock.release()
+        part.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def drop_partial(file: RemoteFile, cache_dir: Path | None = None) -> None:
+    """Forget what has arrived of a paused download."""
+    _part_path(file, cache_dir).unlink(missing_ok=True)
+
+
+class _Transfer:
+    """One file on its way: a growing part file, its running hash, tries, speed."""
+
+    def __init__(
+        self,
+        file: RemoteFile,
+        part: Path,
+        endpoint: str | None,
+        stall_s: float,
+        pause_s: Callable[[float], None],
+        on_progress: Callable[[Progress], None],
+        wish: Callable[[], Wish],
+    ) -> None:
+        self.file, self.part, self.endpoint = file, part, endpoint
+        self.stall_s, self.pause_s, self.on_progress, self.wish = stall_s, pause_s, on_progress, wish
+        self.etag = ""
+        self.done = 0
+        self.hash = hashlib.sha256()
+        self._speed = _Speed()
+
+    def run(self) -> Wish:
+        """Fetch until whole and right; returns GO_ON then, or the wish that ended it."""
+        import httpx2
+
+        tries, wrong = 0, 0
+        self._take_up()
+        while True:
+            before = self.done
+            try:
+                ended = self._fetch_rest()
+                if ended is not Wish.GO_ON:
+                    return ended
+                if self._is_right():
+                    return Wish.GO_ON
+                wrong += 1
+                self._start_over()
+                if wrong == 2:  # the same wrong bytes twice: the server's fault, not the line's
+                    raise DamagedDownloadError(
+                        f"{self.file.path} arrived damaged twice (wrong checksum); try another mirror or network."
+                    )
+                continue
+            except (httpx2.TransportError, _Retry) as error:
+                tries = 1 if self.done > before else tries + 1
+                if tries >= TRIES_WITHOUT_PROGRESS:
+                    raise OfflineError(
+                        f"The connection to {self._host()} keeps failing; "
+                        f"{self.done >> 20} MB are kept, pull again to go on."
+                    ) from error
+            self.pause_s(min(2.0 ** (tries - 1), 16.0))
+            if self.wish() is not Wish.GO_ON:
+                return self.wish()
+
+    def _take_up(self) -> None:
+        """Hash what an earlier attempt left."""
+        self.hash, self.done = hashlib.sha256(), 0
+        if self.part.exists():
+            if self.part.stat().st_size > self.file.size_bytes:
+                self.part.unlink()
+                return
+            with self.part.open("rb") as f:
+                while chunk := f.read(1 << 20):
+                    self.hash.update(chunk)
+                    self.done += len(chunk)
+
+    def _start_over(self) -> None:
+        self.part.unlink(missing_ok=True)
+        self.hash, self.done = hashlib.sha256(), 0
+
+    def _is_right(self) -> bool:
+        if self.done != self.file.size_bytes:
+            return False
+        return self.file.sha256 is None or self.hash.hexdigest() == self.file.sha256
+
+    def _fetch_rest(self) -> Wish:
+        url, headers, self.etag = _locate(self.file, self.endpoint)
+        if self.done == self.file.size_bytes:
+            return Wish.GO_ON
+        self._check_space()
+        if self.done:
+            headers["Range"] = f"bytes={self.done}-"
+        with _get(url, headers, self.stall_s) as response:
+            if response.status_code == 416:  # the server's file is shorter than our part: ours is wrong
+                self._start_over()
+                raise _Retry("416")
+            if response.status_code in (408, 429, 500, 502, 503, 504):
+                raise _Retry(str(response.status_code))
+            _raise_for_status(response)
+            self._check_kind(response)
+            with self._open_part(response) as f:
+                return self._copy(response, f)
+
+    def _check_kind(self, response: httpx2.Response) -> None:
+        if response.headers.get("content-type", "").startswith("text/html"):
+            raise DamagedDownloadError(
+                f"{self._host()} sent a web page instead of the model; a network log-in page may be in the way: "
+                "open a browser, sign in to the network, then pull again."
+            )
+
+    def _open_part(self, response: httpx2.Response) -> IO[bytes]:
+        """Append where the server goes on; start over where it sends the whole file or another stretch."""
+        if response.status_code == 206:
+            found = re.match(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("content-range", ""))
+            if found and int(found[1]) == self.done and found[2] in ("*", str(self.file.size_bytes)):
+                return self.part.open("ab")
+            self._start_over()
+            raise _Retry("another range than asked for")
+        self._start_over()
+        return self.part.open("wb")
+
+    def _copy(self, response: httpx2.Response, f: IO[bytes]) -> Wish:
+        for chunk in response.iter_bytes(CHUNK_BYTES):
+            if self.done + len(chunk) > self.file.size_bytes:
+                raise _Retry("more bytes than the file has")
+            f.write(chunk)
+            self.hash.update(chunk)
+            self.done += len(chunk)
+            self.on_progress(self._speed.progress(self.done, self.file.size_bytes))
+            if (wish := self.wish()) is not Wish.GO_ON:
+                return wish
+        if self.done < self.file.size_bytes:
+            raise _Retry("the connection ended early")
+        return Wish.GO_ON
+
+    def _check_space(self) -> None:
+        rest = self.file.size_bytes - self.done
+        free = shutil.disk_usage(self.part.parent).free
+        if free < rest + SPARE_BYTES:
+            raise DiskSpaceError(
+                f"{rest >> 20} MB are still to come, but the disk that holds {self.part.parent} has only "
+                f"{free >> 20} MB free; free some space or set HF_HOME to another disk."
+            )
+
+    def _host(self) -> str:
+        from huggingface_hub import constants
+
+        return urlsplit(self.endpoint or constants.ENDPOINT).netloc
+
+
+class _Retry(Exception):
+    """Worth another try after a pause."""
+
+
+class _Speed:
+    """Bytes per second over the last five seconds."""
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[float, int]] = []
+
+    def progress(self, done: int, total: int) -> Progress:
+        now = time.monotonic()
+        self._marks = [m for m in self._marks if now - m[0] < 5] + [(now, done)]
+        (t0, d0), (t1, d1) = self._marks[0], self._marks[-1]
+        speed = (d1 - d0) / (t1 - t0) if t1 > t0 else 0.0
+        return Progress(done, total, speed, (total - done) / speed if speed else None)
+
+
+def _locate(file: RemoteFile, endpoint: str | None) -> tuple[str, dict[str, str], str]:
+    """Where the bytes are now, headers to ask for them, and the etag that the cache files them under.
+
+    The Hub's address is asked for each time, because the CDN addresses that it hands out run out.
+    """
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.utils._headers import build_hf_headers
+
+    url = hf_hub_url(file.repo, file.path, revision=file.commit, endpoint=endpoint)
+    found = get_hf_file_metadata(url, endpoint=endpoint, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    if found.commit_hash is None or found.etag is None:
+        raise DamagedDownloadError(
+            f"{urlsplit(url).netloc} does not answer like a model Hub; a network log-in page or a proxy may be in the "
+            "way: open a browser, sign in to the network, then pull again."
+        )
+    if file.sha256 and re.fullmatch(r"[0-9a-f]{64}", found.etag) and found.etag != file.sha256:
+        raise DamagedDownloadError(f"{file.path} on the server is not the file that was asked for (another checksum).")
+    headers = build_hf_headers() | {"Accept-Encoding": "identity"}
+    if urlsplit(found.location).netloc != urlsplit(url).netloc:
+        headers.pop("authorization", None)  # a CDN's address carries its own permission; the token is not its business
+    return found.location, headers, found.etag
+
+
+@contextmanager
+def _get(url: str, headers: dict[str, str], stall_s: float = STALL_S) -> Iterator[httpx2.Response]:
+    """Stream through the Hub package's own session, which knows the proxy and the certificates."""
+    import httpx2
+    from huggingface_hub import get_session
+
+    timeout = httpx2.Timeout(10.0, read=stall_s)
+    with get_session().stream("GET", url, headers=headers, timeout=timeout, follow_redirects=True) as response:
+        yield response
+
+
+def _raise_for_status(response: httpx2.Response) -> None:
+    from huggingface_hub import hf_raise_for_status
+
+    if response.status_code >= 400:
+        response.read()
+        hf_raise_for_status(response)
+
+
+@contextmanager
+def _plain_words(repo: str) -> Iterator[None]:
+    """Turn what the network and the Hub package raise into one sentence that says what to do."""
+    import httpx2
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except errors.GatedRepoError as error:
+        raise AccessError(
+            f"{repo} wants its terms accepted first: accept them on its page on the Hub, then log in with "
+            "`hf auth login`."
+        ) from error
+    except (errors.RemoteEntryNotFoundError, errors.RevisionNotFoundError) as error:
+        raise NotOnHubError(f"{repo} no longer has that file; list the repository again.") from error
+    except errors.RepositoryNotFoundError as error:
+        raise NotOnHubError(
+            f"There is no {repo} on the Hub, or it is private: check the name, or log in with `hf auth login`."
+        ) from error
+    except errors.OfflineModeIsEnabled as error:
+        raise OfflineError("HF_HUB_OFFLINE is set, so nothing is fetched; unset it, or import a file.") from error
+    except errors.HfHubHTTPError as error:
+        code = error.response.status_code if error.response is not None else 0
+        if code in (401, 403):
+            raise AccessError(
+                f"The server refuses access to {repo} (error {code}); log in with `hf auth login`, or try a mirror "
+                "(HF_ENDPOINT) if your network blocks the Hub."
+            ) from error
+        raise HubError(f"The Hub answers with error {code}; try again later, or set a mirror (HF_ENDPOINT).") from error
+    except httpx2.ProxyError as error:
+        raise OfflineError("The proxy can't be reached; check HTTPS_PROXY.") from error
+    except httpx2.TransportError as error:
+        reason = (
+            "its certificate is not trusted (set SSL_CERT_FILE)" if "CERTIFICATE" in str(error) else "no connection"
+        )
+        raise OfflineError(f"The Hub can't be reached: {reason}. Check the network, or import a file.") from error
+
+
+def _cache_root(cache_dir: Path | None) -> Path:
+    from huggingface_hub import constants
+
+    return Path(cache_dir or constants.HF_HUB_CACHE)
+
+
+def _part_path(file: RemoteFile, cache_dir: Path | None) -> Path:
+    """Beside the cache, not in it: other tools would take a half file there for damage."""
+    key = file.sha256 or hashlib.sha256(f"{file.repo}@{file.commit}/{file.path}".encode()).hexdigest()
+    return _cache_root(cache_dir).parent / "sayso-partial" / f"{key}.part"
+
+
+def _drop_stale(folder: Path) -> None:
+    """Parts that nobody went on with for a month, and locks of processes that are gone."""
+    for path in folder.glob("*.part"):
+        if time.time() - path.stat().st_mtime > KEEP_PARTIAL_DAYS * 86400:
+            path.unlink(missing_ok=True)
+
+
+def _install(file: RemoteFile, part: Path, etag: str, cache_dir: Path | None, endpoint: str | None) -> Path:
+    """Move a verified file into the cache. The Hub package then makes the snapshot entry itself."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.file_download import repo_folder_name
+
+    blob = _cache_root(cache_dir) / repo_folder_name(repo_id=file.repo, repo_type="model") / "blobs" / etag
+    blob.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("rb") as f:
+        os.fsync(f.fileno())
+    try:
+        part.replace(blob)
+    except OSError:  # the cache is a disk of its own
+        copy = blob.with_name(blob.name + ".sayso")
+        shutil.copyfile(part, copy)
+        copy.replace(blob)
+        part.unlink()
+    found = hf_hub_download(
+        file.repo, file.path, revision=file.commit, cache_dir=cache_dir, endpoint=endpoint, library_name="sayso"
+    )
+    return Path(found)
+
+
+def plan(file: RemoteFile) -> str:
+    """The file as JSON, to take a paused download up again after a restart."""
+    return json.dumps(file.__dict__)
+
+
+def from_plan(text: str) -> RemoteFile:
+    return RemoteFile(**json.loads(text))

@@ -1,0 +1,209 @@
+"""A Hub on this computer: speaks the Hub's HTTP as far as it is used, and misbehaves on demand.
+
+Model info, tree with LFS hashes, resolve with a redirect to a "CDN" path, ETag, Range. Faults are queued per file: each
+request for the file's bytes takes the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@dataclass
+class Fault:
+    """What the next request for a file's bytes meets.
+
+    kind: status (answers `code`), drop (closes after `after` bytes), stall (stops for `seconds` after `after` bytes),
+    html (a log-in page, status 200), damage (flips a byte), ignore_range (the whole file, status 200), wrong_range
+    (another stretch than asked for), short (fewer bytes than announced, cleanly ended).
+    """
+
+    kind: str
+    code: int = 500
+    after: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class Hub:
+    """State of the stand-in: files per repository, queued faults, what was asked for."""
+
+    files: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    faults: dict[str, list[Fault]] = field(default_factory=dict)
+    repo_status: dict[str, tuple[int, str]] = field(default_factory=dict)  # (status, X-Error-Code)
+    captive: bool = False  # every answer is a network log-in page
+    requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    bytes_sent: int = 0
+    chunk_pause_s: float = 0.0
+    url: str = ""
+
+    def add(self, repo: str, name: str, data: bytes) -> None:
+        self.files[repo, name] = data
+
+    def fail(self, name: str, *faults: Fault) -> None:
+        self.faults.setdefault(name, []).extend(faults)
+
+
+@contextmanager
+def serve() -> Iterator[Hub]:
+    hub = Hub()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
+    server.daemon_threads = True
+    hub.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
+    class Handler(_HubHandler):
+        state = hub
+
+    return Handler
+
+
+class _HubHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    state: Hub
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def do_HEAD(self) -> None:
+        self._answer(body=False)
+
+    def do_GET(self) -> None:
+        self._answer(body=True)
+
+    def _answer(self, body: bool) -> None:
+        path = self.path.split("?")[0]
+        self.state.requests.append((self.command, path, dict(self.headers)))
+        if self.state.captive:
+            return self._send(200, b"<html>Please log in to this network</html>", {"Content-Type": "text/html"}, body)
+        if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/[^/]+)?", path):
+            return self._info(found[1], body)
+        if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/tree/[^/]+", path):
+            return self._tree(found[1], body)
+        if found := re.fullmatch(r"/([^/]+/[^/]+)/resolve/[^/]+/(.+)", path):
+            return self._resolve(found[1], found[2], body)
+        if found := re.fullmatch(r"/cdn/([^/]+/[^/]+)/(.+)", path):
+            return self._bytes(found[1], found[2], body)
+        return self._send(404, b"", {}, body)
+
+    def _refused(self, repo: str, body: bool) -> bool:
+        if repo in self.state.repo_status:
+            status, code = self.state.repo_status[repo]
+            self._send(status, b"{}", {"X-Error-Code": code} if code else {}, body)
+            return True
+        if not any(r == repo for r, _ in self.state.files):
+            self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"}, body)
+            return True
+        return False
+
+    def _info(self, repo: str, body: bool) -> None:
+        if not self._refused(repo, body):
+            names = [{"rfilename": n} for r, n in self.state.files if r == repo]
+            self._json({"id": repo, "modelId": repo, "sha": COMMIT, "siblings": names, "tags": []}, body)
+
+    def _tree(self, repo: str, body: bool) -> None:
+        if self._refused(repo, body):
+            return
+        entries = []
+        for (r, name), data in self.state.files.items():
+            if r == repo:
+                sha = hashlib.sha256(data).hexdigest()
+                lfs = {"oid": sha, "size": len(data), "pointerSize": 134}
+                entries.append({"type": "file", "oid": sha[:40], "size": len(data), "path": name, "lfs": lfs})
+        self._json(entries, body)
+
+    def _resolve(self, repo: str, name: str, body: bool) -> None:
+        if self._refused(repo, body):
+            return None
+        data = self.state.files.get((repo, name))
+        if data is None:
+            return self._send(404, b"", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, body)
+        headers = {
+            "X-Repo-Commit": COMMIT,
+            "X-Linked-Etag": f'"{hashlib.sha256(data).hexdigest()}"',
+            "X-Linked-Size": str(len(data)),
+            "Location": f"{self.state.url.replace('127.0.0.1', 'localhost')}/cdn/{repo}/{name}",
+        }
+        self._send(302, b"", headers, body)
+
+    def _bytes(self, repo: str, name: str, body: bool) -> None:
+        data = self.state.files[repo, name]
+        queue = self.state.faults.get(name, [])
+        fault = queue.pop(0) if queue else Fault("none")
+        if fault.kind == "status":
+            return self._send(fault.code, b"", {}, body)
+        if fault.kind == "html":
+            return self._send(200, b"<html>log in</html>", {"Content-Type": "text/html"}, body)
+        if fault.kind == "damage":
+            data = data[:-1] + bytes([data[-1] ^ 1])
+        start, status = self._range(len(data), fault)
+        if start is None:
+            return self._send(416, b"", {"Content-Range": f"bytes */{len(data)}"}, body)
+        headers = {"Content-Type": "application/octet-stream", "ETag": '"x"', "Accept-Ranges": "bytes"}
+        if status == 206:
+            headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+        self.send_response(status)
+        for key, value in headers.items():
+            self.send_header(key, value)
+        self.send_header("Content-Length", str(len(data) - start))
+        self.end_headers()
+        if body:
+            self._stream(data[start:], fault)
+
+    def _range(self, size: int, fault: Fault) -> tuple[int | None, int]:
+        asked = re.fullmatch(r"bytes=(\d+)-\d*", self.headers.get("Range", ""))
+        if not asked or fault.kind == "ignore_range":
+            return 0, 200
+        start = int(asked[1])
+        if fault.kind == "wrong_range":
+            start = max(0, start - 7)
+        return (start, 206) if start < size else (None, 416)
+
+    def _stream(self, data: bytes, fault: Fault) -> None:
+        try:
+            for at in range(0, len(data), 1 << 16):
+                if fault.kind in ("drop", "short") and at >= fault.after:
+                    self.close_connection = True
+                    return
+                if fault.kind == "stall" and at >= fault.after:
+                    time.sleep(fault.seconds)
+                    self.close_connection = True
+                    return
+                chunk = data[at : at + (1 << 16)]
+                self.wfile.write(chunk)
+                self.state.bytes_sent += len(chunk)
+                if self.state.chunk_pause_s:
+                    time.sleep(self.state.chunk_pause_s)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _json(self, value: object, body: bool) -> None:
+        self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json"}, body)
+
+    def _send(self, status: int, data: bytes, headers: dict[str, str], body: bool) -> None:
+        self.send_response(status)
+        for key, value in headers.items():
+            self.send_header(key, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if body:
+            self.wfile.write(data)
