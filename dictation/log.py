@@ -1,0 +1,50 @@
+"""The log: what happened and how long it took, never what was said.
+
+Only names, numbers and error types belong in a log line. As a second line of defence, text fields of events are left
+out of their `repr`, and `no_text` drops records that carry a message object whole.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+from pathlib import Path
+
+from dictation import paths
+from dictation.events import Command, Event, kind
+
+ROOT = "sayso"
+MAX_BYTES = 1_000_000
+
+
+def get(name: str) -> logging.Logger:
+    """The logger of a module: `get("loop")`."""
+    return logging.getLogger(f"{ROOT}.{name}")
+
+
+class _NoText(logging.Filter):
+    """Replaces events and commands in a record's arguments by their names."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(kind(a) if isinstance(a, (Command, Event)) else a for a in record.args)
+        if isinstance(record.msg, (Command, Event)):
+            record.msg = kind(record.msg)
+        return True
+
+
+def start(level: str = "INFO", file: Path | None = None) -> None:
+    """Write Sayso's log to a file of its own (rotated, owner only). Safe to call again with another level."""
+    root = logging.getLogger(ROOT)
+    root.setLevel(level.upper())
+    root.propagate = False
+    for old in list(root.handlers):
+        root.removeHandler(old)
+        old.close()
+    file = file or paths.log_file()
+    paths.private_dir(file.parent)
+    handler = logging.handlers.RotatingFileHandler(file, maxBytes=MAX_BYTES, backupCount=2, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(_NoText())
+    root.addHandler(handler)
+    file.chmod(0o600)

@@ -1,0 +1,130 @@
+"""Settings: a bad value costs no more than itself, and what was saved comes back."""
+
+import os
+import stat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dictation import settings as s
+from dictation.errors import SettingError
+
+
+def valid(setting):
+    return {
+        "switch": st.booleans(),
+        "whole": st.integers(int(setting.least or 0), int(setting.most or 9)),
+        "number": st.floats(setting.least or 0, setting.most or 9),
+        "choice": st.sampled_from(setting.choices or ("x",)),
+        "text": st.text(),
+        "list": st.lists(st.text()).map(tuple),
+        "table": st.lists(st.dictionaries(st.text(), st.text() | st.booleans())).map(tuple),
+    }[setting.kind]
+
+
+some_settings = st.fixed_dictionaries({}, optional={row.key: valid(row) for row in s.TABLE})
+
+
+def test_the_table_is_whole():
+    keys = [row.key for row in s.TABLE]
+    assert len(set(keys)) == len(keys)
+    for row in s.TABLE:
+        assert row.check(row.default) == row.default
+        assert row.label and row.help.endswith(".")
+        assert row.page in s.Page.__args__
+
+
+@given(some_settings)
+def test_what_is_saved_comes_back(tmp_path_factory, values):
+    file = tmp_path_factory.mktemp("s") / "settings.toml"
+    s.save(s.Settings().changed(values), file)
+    loaded = s.load(file)
+    assert not loaded.problems
+    assert {k: loaded.settings[k] for k in values} == values
+
+
+@given(some_settings, st.sampled_from(s.TABLE), st.sampled_from([[1], {"a": 1}, -1, "nonsense", 1.5, True]))
+def test_a_bad_field_falls_back_alone(tmp_path_factory, values, row, wrong):
+    try:
+        row.check(wrong)
+        return  # this value is right for that row
+    except SettingError:
+        pass
+    file = tmp_path_factory.mktemp("s") / "settings.toml"
+    damaged = s.Settings(values | {row.key: wrong})
+    s.save(damaged, file)
+    loaded = s.load(file)
+    assert loaded.settings[row.key] == row.default
+    assert len(loaded.problems) == 1 and row.key in loaded.problems[0]
+    assert all(loaded.settings[k] == v for k, v in values.items() if k != row.key)
+
+
+def test_a_damaged_line_costs_only_itself_and_a_copy_is_kept(tmp_path):
+    file = tmp_path / "settings.toml"
+    file.write_text('[recognition]\nlanguage = "de"\nmodel = "base\n[hotkeys]\nmode = "hold"\n')
+    loaded = s.load(file)
+    assert loaded.settings["recognition.language"] == "de"
+    assert loaded.settings["hotkeys.mode"] == "hold"
+    assert loaded.settings["recognition.model"] == ""
+    assert "damaged" in loaded.problems[0]
+    assert len(list(tmp_path.glob("settings.damaged-*.toml"))) == 1
+
+
+@given(junk=st.binary())
+def test_no_file_content_stops_the_start(tmp_path_factory, junk):
+    file = tmp_path_factory.mktemp("s") / "settings.toml"
+    file.write_bytes(junk)
+    assert s.load(file).settings["hotkeys.mode"] == "tap_or_hold"
+
+
+def test_fields_of_a_newer_version_are_kept(tmp_path):
+    file = tmp_path / "settings.toml"
+    file.write_text('schema_version = 99\n[recognition]\nlanguage = "fr"\nfuture = 7\n[new_page]\nx = "y"\n')
+    loaded = s.load(file)
+    s.save(loaded.settings.changed({"recognition.language": "de"}), file)
+    text = file.read_text()
+    assert "schema_version = 99" in text and "future = 7" in text and 'x = "y"' in text and 'language = "de"' in text
+
+
+def test_a_renamed_field_is_found_under_its_old_name(tmp_path, monkeypatch):
+    row = s.Setting("general.new_name", "text", "", "Label", "Help.", renamed_from=("general.old_name",))
+    monkeypatch.setattr(s, "TABLE", (*s.TABLE, row))
+    file = tmp_path / "settings.toml"
+    file.write_text('[general]\nold_name = "kept"\n')
+    loaded = s.load(file)
+    assert loaded.settings["general.new_name"] == "kept"
+    assert "general.old_name" not in loaded.settings.unknown
+
+
+def test_the_file_before_the_last_save_is_kept_and_both_are_private(tmp_path):
+    file = tmp_path / "settings.toml"
+    s.save(s.Settings().changed({"recognition.language": "de"}), file)
+    s.save(s.Settings().changed({"recognition.language": "fr"}), file)
+    backup = tmp_path / "settings.toml.bak"
+    assert '"de"' in backup.read_text() and '"fr"' in file.read_text()
+    if os.name == "posix":
+        assert {stat.S_IMODE(f.stat().st_mode) for f in (file, backup)} == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "value"),
+    [
+        ("microphone.tail_ms", "250", 250),
+        ("microphone.keep_warm", "on", True),
+        ("recognition.my_languages", "en, de", ("en", "de")),
+        ("recognition.language", "de", "de"),
+        ("recognition.hands_free_silence_s", "2", 2.0),
+    ],
+)
+def test_values_typed_on_a_command_line(key, typed, value):
+    assert s.parse(key, typed) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [("microphone.tail_ms", "9999"), ("hotkeys.mode", "sideways"), ("no.such", "1"), ("general.theme", "")],
+)
+def test_a_wrong_value_on_a_command_line_is_refused_with_what_is_allowed(key, typed):
+    with pytest.raises(SettingError, match=r"takes|no setting"):
+        s.parse(key, typed)
