@@ -1,0 +1,47 @@
+# Two commands: `make run` and `make test`. Each does all of its own set-up; the next time it starts at once and needs
+# no network. Set-up that is done is remembered by files inside .venv, so that deleting .venv starts from nothing.
+
+VENV := .venv
+BIN := $(VENV)/bin
+LINUX := packaging/linux
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-all check setup clean
+
+help:
+	@echo "make run       set up and start Sayso (where there is no display or microphone: dictate the sample clip)"
+	@echo "make test      set up, check the code, run the fast tests"
+	@echo "make test-all  the same with the tests that take minutes"
+	@echo "make check     ruff, mypy, import-linter"
+	@echo "make setup     all of the set-up, nothing else"
+	@echo "make clean     delete the environment; models and settings stay"
+
+run: $(VENV)/.run
+	@packaging/run.sh
+
+test: check
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+setup: $(VENV)/.run $(VENV)/.test
+
+clean:
+	rm -rf $(VENV) build
+
+$(VENV)/.run: pyproject.toml packaging/environment.sh $(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
+	@$(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
+	@packaging/environment.sh starter
+	@touch $@
+
+$(VENV)/.test: pyproject.toml packaging/environment.sh $(LINUX)/system-packages.sh $(wildcard $(LINUX)/apt-*.txt)
+	@$(LINUX)/system-packages.sh $(LINUX)/apt-run.txt $(LINUX)/apt-virtual-display.txt $(LINUX)/apt-test.txt
+	@packaging/environment.sh test
+	@touch $@ $(VENV)/.run

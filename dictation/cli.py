@@ -1,0 +1,116 @@
+"""The command `sayso`: finds the sub-command's module, runs it, turns errors into one sentence and an exit code.
+
+A sub-command is one module in `dictation/commands/` and one row in `COMMANDS`. The module has
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None: ...
+    def run(arguments: argparse.Namespace) -> int: ...         # the exit code
+
+and is imported only when it is the one to run; it imports what is heavy (NumPy, the engine) inside `run`.
+Results go to stdout, everything else to stderr. Raise an error of `engine.errors` or `dictation.errors`: its text is
+the sentence that people see.
+
+Exit codes: 0 done; 1 failed, with one sentence on stderr; 2 used wrongly; 130 interrupted; 141 the reader went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from dictation.errors import DictationError
+from engine.errors import Cancelled, EngineError
+
+
+class Command(NamedTuple):
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
+}
+
+DONE, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `sayso` with `argv` (without the program's name) and return its exit code."""
+    try:
+        code = _run(sys.argv[1:] if argv is None else list(argv))
+        sys.stdout.flush()
+        return code
+    except (KeyboardInterrupt, Cancelled):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # whatever is still buffered can't be written either: let the interpreter's own flush at exit succeed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    except (DictationError, EngineError) as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except Exception as error:
+        if os.environ.get("SAYSO_DEBUG"):
+            raise
+        return fail(f"a fault in Sayso: {type(error).__name__}: {error} (SAYSO_DEBUG=1 shows where; please report it)")
+
+
+def fail(sentence: str) -> int:
+    """Write `sentence` to stderr as this program's; the exit code for failure."""
+    print(f"sayso: {sentence}", file=sys.stderr)
+    return FAILED
+
+
+def wrong_use(sentence: str) -> int:
+    """Write `sentence` to stderr, for what argparse can't see; the exit code for wrong use."""
+    print(f"sayso: {sentence}", file=sys.stderr)
+    return WRONG_USE
+
+
+def _run(argv: list[str]) -> int:
+    name = next((word for word in argv if not word.startswith("-")), "")
+    command = COMMANDS.get(name)
+    module = importlib.import_module(command.module) if command else None
+    parser = _parser(name, module.add_arguments if module else None)
+    try:
+        arguments = parser.parse_args(argv)
+    except SystemExit as stop:  # argparse has written help, the version or what is wrong
+        return int(stop.code or 0)
+    if module is None:
+        parser.print_help(sys.stderr)
+        return WRONG_USE
+    return int(module.run(arguments))
+
+
+def _parser(chosen: str, add_arguments: Callable[[argparse.ArgumentParser], None] | None) -> argparse.ArgumentParser:
+    """The parser for this call: all sub-commands by name and help, arguments for the chosen one only."""
+    parser = argparse.ArgumentParser(
+        prog="sayso",
+        allow_abbrev=False,
+        description="Dictation on your own computer: hold a key, speak, let go, and the words are typed.",
+        epilog="`sayso COMMAND --help` describes a command. Exit codes: 0 done, 1 failed, 2 used wrongly.",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and stop")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        description = command.help[0].upper() + command.help[1:] + "."
+        sub = commands.add_parser(name, help=command.help, description=description, allow_abbrev=False)
+        if name == chosen and add_arguments:
+            add_arguments(sub)
+    return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from dictation.version import version
+
+        print(f"sayso {version()}")
+        parser.exit()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

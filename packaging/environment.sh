@@ -1,0 +1,31 @@
+#!/bin/sh
+# environment.sh [EXTRA]: the virtual environment .venv with Sayso in it, editable, with an extra of pyproject.toml.
+set -eu
+cd "$(dirname "$0")/.."
+
+runs_sayso() { "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+if ! runs_sayso .venv/bin/python; then
+    for python in ${PYTHON:-} python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
+        runs_sayso "$python" && break
+        python=
+    done
+    if [ -z "$python" ]; then
+        echo "Sayso needs Python 3.11 or newer, with venv. On Debian and Ubuntu: sudo apt-get install python3 python3-venv" >&2
+        echo "If yours has another name: make PYTHON=/path/to/python3.12" >&2
+        exit 1
+    fi
+    echo "Making .venv with $("$python" --version)"
+    "$python" -m venv --clear .venv
+fi
+
+if [ ! -f engine/cpu/native/CMakeLists.txt ]; then
+    export SKBUILD_WHEEL_CMAKE=false
+elif ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
+    echo "No C++ compiler: Sayso will work, but much slower. Install one (Debian: g++) and run 'make setup' again."
+    export SKBUILD_WHEEL_CMAKE=false
+fi
+
+[ -t 1 ] && quiet= || quiet=-q
+[ -t 1 ] || echo "Installing Sayso and what it needs into .venv (some minutes the first time)"
+.venv/bin/python -m pip install $quiet --disable-pip-version-check -e ".${1:+[$1]}" </dev/null
