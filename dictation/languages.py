@@ -1,0 +1,53 @@
+"""Which language is spoken: chosen by the user, heard by the model, or heard among the user's own languages.
+
+The engine listens (`engine/language.py`); here is what the user decided, and what is remembered between dictations.
+Translation into English happens only when it is asked for, never because a language was guessed wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+MISMATCH_PROBABILITY = 0.8  # from which a language that is not the chosen one is worth a notice
+
+
+@dataclass(frozen=True)
+class LanguagePolicy:
+    mode: Literal["fixed", "auto", "mine"] = "auto"
+    language: str = "en"  # of mode "fixed"
+    mine: tuple[str, ...] = ()  # of mode "mine": ISO codes, the most used first
+    translate: bool = False  # into English
+
+
+@dataclass(frozen=True)
+class LanguageRequest:
+    """What the engine is asked for; the fields are those of its options."""
+
+    language: str | None  # None: to be heard
+    among: tuple[str, ...]  # languages to choose from; empty: all
+    last: str | None  # taken when the audio is too short to tell
+    task: Literal["transcribe", "translate"]
+
+
+def request(policy: LanguagePolicy, last: str | None) -> LanguageRequest:
+    """The request for the next dictation; `last` is the language of the one before, if any."""
+    task: Literal["transcribe", "translate"] = "translate" if policy.translate else "transcribe"
+    if policy.mode == "fixed":
+        return LanguageRequest(policy.language, (), None, task)
+    among = policy.mine if policy.mode == "mine" else ()
+    if len(among) == 1:
+        return LanguageRequest(among[0], (), None, task)
+    if among and last not in among:
+        last = among[0]
+    return LanguageRequest(None, among, last, task)
+
+
+def mismatch_notice(policy: LanguagePolicy, heard: str, probability: float) -> str | None:
+    """A sentence when the speech is clearly in another language than the chosen one: its text would be a guess."""
+    if policy.mode != "fixed" or policy.translate or heard == policy.language or probability < MISMATCH_PROBABILITY:
+        return None
+    return (
+        f"This sounded like {heard}, but the language is set to {policy.language}. "
+        "Choose it in the language menu, or choose “my languages” there."
+    )

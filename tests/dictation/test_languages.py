@@ -1,0 +1,30 @@
+"""The language policy: fixed, heard, heard among mine; English is never made of another language unasked."""
+
+import pytest
+
+from dictation.languages import LanguagePolicy, LanguageRequest, mismatch_notice, request
+
+
+@pytest.mark.parametrize(
+    ("policy", "last", "asked"),
+    [
+        (LanguagePolicy("fixed", "fr"), "de", LanguageRequest("fr", (), None, "transcribe")),
+        (LanguagePolicy("auto"), None, LanguageRequest(None, (), None, "transcribe")),
+        (LanguagePolicy("auto"), "de", LanguageRequest(None, (), "de", "transcribe")),
+        (LanguagePolicy("mine", mine=("de", "en")), None, LanguageRequest(None, ("de", "en"), "de", "transcribe")),
+        (LanguagePolicy("mine", mine=("de", "en")), "en", LanguageRequest(None, ("de", "en"), "en", "transcribe")),
+        (LanguagePolicy("mine", mine=("de", "en")), "ru", LanguageRequest(None, ("de", "en"), "de", "transcribe")),
+        (LanguagePolicy("mine", mine=("it",)), "en", LanguageRequest("it", (), None, "transcribe")),
+        (LanguagePolicy("fixed", "fr", translate=True), None, LanguageRequest("fr", (), None, "translate")),
+    ],
+)
+def test_request(policy, last, asked):
+    assert request(policy, last) == asked
+
+
+def test_a_clear_mismatch_with_the_chosen_language_is_said():
+    french = LanguagePolicy("fixed", "fr")
+    assert "en" in (mismatch_notice(french, "en", 0.95) or "")
+    assert mismatch_notice(french, "en", 0.5) is None
+    assert mismatch_notice(french, "fr", 0.99) is None
+    assert mismatch_notice(LanguagePolicy("fixed", "fr", translate=True), "en", 0.95) is None
