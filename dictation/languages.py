@@ -6,6 +6,7 @@ Translation into English happens only when it is asked for, never because a lang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,13 @@ class LanguagePolicy:
     language: str = "en"  # of mode "fixed"
     mine: tuple[str, ...] = ()  # of mode "mine": ISO codes, the most used first
     translate: bool = False  # into English
+
+
+def policy(language: str, my_languages: Sequence[str], task: Literal["transcribe", "translate"]) -> LanguagePolicy:
+    """The policy that the settings `recognition.language`, `.my_languages` and `.task` stand for."""
+    if language != "auto":
+        return LanguagePolicy("fixed", language, translate=task == "translate")
+    return LanguagePolicy("mine" if my_languages else "auto", mine=tuple(my_languages), translate=task == "translate")
 
 
 @dataclass(frozen=True)

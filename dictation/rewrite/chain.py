@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from dictation.rewrite.commands import apply_commands
 from dictation.rewrite.fillers import remove_fillers
-from dictation.rewrite.replacements import Replacement, apply_replacements
+from dictation.rewrite.replacements import Replacement, RuleError, apply_replacements
 from dictation.rewrite.style import Casing, apply_casing, apply_numbers, leading_space
 
 LANGUAGE_EVIDENCE = 0.6  # probability of the language from which its word lists are trusted
@@ -27,6 +27,20 @@ class RewriteOptions:
     final_stop: bool = True  # False drops the full stop of a text of one sentence, as in chats
     smart_leading_space: bool = True
     trailing_text: str = ""
+
+    @classmethod
+    def of(cls, page: Mapping[str, Any]) -> tuple[RewriteOptions, tuple[str, ...]]:
+        """Options from the settings page "rewrite", and a sentence for each replacement that can't work."""
+        values = dict(page)
+        rules, problems = [], []
+        for row in values.pop("replacements", ()):
+            try:
+                rules.append(Replacement(**row))
+            except RuleError as error:
+                problems.append(str(error))
+            except TypeError:
+                problems.append(f"A replacement needs “find” and “replace”, and not {', '.join(map(str, row))}.")
+        return cls(replacements=tuple(rules), **values), tuple(problems)
 
 
 @dataclass(frozen=True)

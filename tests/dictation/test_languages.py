@@ -2,11 +2,11 @@
 
 import pytest
 
-from dictation.languages import LanguagePolicy, LanguageRequest, mismatch_notice, request
+from dictation.languages import LanguagePolicy, LanguageRequest, mismatch_notice, policy, request
 
 
 @pytest.mark.parametrize(
-    ("policy", "last", "asked"),
+    ("chosen", "last", "asked"),
     [
         (LanguagePolicy("fixed", "fr"), "de", LanguageRequest("fr", (), None, "transcribe")),
         (LanguagePolicy("auto"), None, LanguageRequest(None, (), None, "transcribe")),
@@ -18,8 +18,8 @@ from dictation.languages import LanguagePolicy, LanguageRequest, mismatch_notice
         (LanguagePolicy("fixed", "fr", translate=True), None, LanguageRequest("fr", (), None, "translate")),
     ],
 )
-def test_request(policy, last, asked):
-    assert request(policy, last) == asked
+def test_request(chosen, last, asked):
+    assert request(chosen, last) == asked
 
 
 def test_a_clear_mismatch_with_the_chosen_language_is_said():
@@ -28,3 +28,9 @@ def test_a_clear_mismatch_with_the_chosen_language_is_said():
     assert mismatch_notice(french, "en", 0.5) is None
     assert mismatch_notice(french, "fr", 0.99) is None
     assert mismatch_notice(LanguagePolicy("fixed", "fr", translate=True), "en", 0.95) is None
+
+
+def test_settings_become_a_policy():
+    assert policy("de", ["en"], "transcribe") == LanguagePolicy("fixed", "de")
+    assert policy("auto", ["en", "de"], "transcribe") == LanguagePolicy("mine", mine=("en", "de"))
+    assert policy("auto", [], "translate") == LanguagePolicy("auto", translate=True)

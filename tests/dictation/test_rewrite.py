@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dictation import settings
 from dictation.rewrite import Replacement, RewriteOptions, Situation, rewrite
 
 ENGLISH = Situation("en")
@@ -97,3 +98,13 @@ def test_digits_are_known_in_each_of_the_number_languages():
 def test_scratch_that_said_first_asks_for_the_previous_insertion_back():
     result = rewrite("Scratch that.", RewriteOptions(trailing_text=" "), Situation("en", previous="Hello."))
     assert (result.text, result.undo_previous) == ("", True)
+
+
+def test_the_settings_page_has_exactly_the_fields_of_the_options():
+    assert RewriteOptions.of(settings.Settings().page("rewrite")) == (DEFAULTS, ())
+
+
+def test_a_replacement_that_cannot_work_is_left_out_and_the_others_stay():
+    rows = ({"find": "a", "replace": "b"}, {"find": "(", "replace": "", "is_pattern": True}, {"fnid": "x"})
+    options, problems = RewriteOptions.of({"replacements": rows})
+    assert options.replacements == (Replacement("a", "b"),) and len(problems) == 2
