@@ -185,7 +185,7 @@ def _check_dims(dims: Dims) -> None:
         raise ModelFileError(f"This model has {dims.n_mels} mel bins; Sayso reads Whisper models with 80 or 128.")
     for state, head in ((dims.n_audio_state, dims.n_audio_head), (dims.n_text_state, dims.n_text_head)):
         if head * HEAD_SIZE != state:
-            raise ModelFileError(f"This model has {head} attention heads for a width of {state}; a Whisper has 64 a head.")
+            raise ModelFileError(f"This model has {head} heads for a width of {state}; a Whisper's are 64 wide.")
     if dims.n_audio_ctx != N_AUDIO_CTX:
         raise ModelFileError(f"This model hears {dims.n_audio_ctx} positions; a Whisper hears {N_AUDIO_CTX} (30 s).")
     if dims.n_audio_state != dims.n_text_state or not 8 <= dims.n_text_ctx <= 448:

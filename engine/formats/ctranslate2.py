@@ -43,7 +43,7 @@ _PLAIN = {
 }
 
 
-def load(path: Path, folder: Path | None = None, name: str = "") -> Checkpoint:
+def load(path: Path, folder: Path | None = None, name: str = "", licence: str | None = None) -> Checkpoint:
     """Read a CTranslate2 Whisper: `path` is its model.bin or the folder that holds one.
 
     folder: where config.json and the vocabulary lie; beside model.bin when left out.
@@ -54,7 +54,6 @@ def load(path: Path, folder: Path | None = None, name: str = "") -> Checkpoint:
     variables = read_variables(map_file(file))
     config = _config(folder / "config.json")
     tensors = {tensor.name: tensor for tensor in _tensors(variables)}
-    heads = config.get("alignment_heads")
     return assemble(
         tensors,
         vocabulary=lambda n_vocab: _vocabulary(folder, n_vocab),
@@ -62,9 +61,10 @@ def load(path: Path, folder: Path | None = None, name: str = "") -> Checkpoint:
         name=name or folder.name,
         quant=tensors[TOKEN_TABLE].type.name if TOKEN_TABLE in tensors else "",
         path=file,
+        licence=licence,
         suppress_tokens=_ids(config.get("suppress_ids")),
         begin_suppress_tokens=_ids(config.get("suppress_ids_begin")),
-        alignment_heads=tuple((layer, head) for layer, head in heads) if _are_pairs(heads) else None,
+        alignment_heads=_pairs(config.get("alignment_heads")),
     )
 
 
@@ -88,7 +88,7 @@ class _Cursor:
         return start
 
     def integer(self, layout: str) -> int:
-        value: int = struct.unpack_from(layout, self.data, self.skip(struct.calcsize(layout)))[0]
+        value: int = struct.unpack_from(layout, self.data.data, self.skip(struct.calcsize(layout)))[0]
         return value
 
     def string(self) -> str:
@@ -200,7 +200,8 @@ def _ids(value: object) -> tuple[int, ...] | None:
     return tuple(i for i in value if i >= 0) or None
 
 
-def _are_pairs(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(isinstance(i, int) for i in pair) for pair in value
-    )
+def _pairs(value: object) -> tuple[tuple[int, int], ...] | None:
+    if not isinstance(value, list):
+        return None
+    pairs = [pair for pair in value if isinstance(pair, list) and len(pair) == 2 and all(type(i) is int for i in pair)]
+    return tuple((layer, head) for layer, head in pairs) if len(pairs) == len(value) else None

@@ -14,13 +14,12 @@ from engine.errors import ModelFileError
 Vocabulary = tuple[bytes, ...]
 
 # Codes in the order of their tokens; the hundredth came with large-v3 (openai/whisper, tokenizer.py)
-LANGUAGES = tuple(
-    (
-        "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg "
-        "lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so "
-        "af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue"
-    ).split()
-)
+_CODES = """
+en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la
+mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be
+tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue
+"""
+LANGUAGES = tuple(_CODES.split())
 
 MAX_FILE_BYTES = 64 << 20  # tokenizer.json of a Whisper has 2 to 4 MB
 
@@ -34,6 +33,11 @@ def _printable_bytes() -> dict[int, str]:
 
 _TO_TEXT = _printable_bytes()
 _TO_LATIN1 = {ord(text): byte for byte, text in _TO_TEXT.items()}
+
+
+def from_alphabet() -> Vocabulary:
+    """The 256 one-byte tokens in GPT-2's order, with which every Whisper vocabulary begins."""
+    return tuple(bytes([byte]) for byte in _TO_TEXT)
 
 
 def end_of_text(n_vocab: int) -> int:

