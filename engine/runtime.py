@@ -25,6 +25,7 @@ F32 = NDArray[np.float32]
 
 N_AUDIO_CTX = 1500  # encoder positions of a full window, 20 ms each
 HEAD_SIZE = 64  # of every Whisper there is
+MARGIN_POSITIONS = 25  # of silence computed after the end of speech, 0.5 s; later ones come from the silence cache
 VERIFY_LIMIT = 32  # tokens in one `verify` call
 
 
@@ -88,19 +89,33 @@ class AudioState(Protocol):
 
 
 class EncoderStream(Protocol):
-    """An utterance encoded while it is spoken: blocks with a frozen past, then silence from the cache."""
+    """An utterance of at most 30 s, encoded while it is spoken.
+
+    Encoder positions lie in slabs: kept | encoded last | silence from the cache. Which positions are good enough to
+    be kept, because enough audio followed them when they were encoded, is the caller's policy (`streaming.py`).
+    """
 
     def append(self, log_power: F32) -> None:
-        """Take more log10 mel power, (n_frames, n_mels), before flooring; freezes blocks that are complete."""
-        ...
-
-    def state(self) -> AudioState:
-        """Audio heard so far: frozen blocks + the provisional rest + silence. Encodes only what is not frozen."""
+        """Take more log10 mel power, (n_frames, n_mels), before flooring. Computes nothing."""
         ...
 
     @property
-    def n_frozen(self) -> int:
-        """Encoder positions that will not be computed again."""
+    def n_heard(self) -> int:
+        """Positions that the frames so far fill, a begun one included; at most 1500."""
+        ...
+
+    @property
+    def n_encoded(self) -> int:
+        """Positions that lie in the slabs since the last `state`; 0 before the first."""
+        ...
+
+    def state(self, keep: int = 0) -> AudioState:
+        """Encode in one pass from position `keep` to MARGIN_POSITIONS after the last heard one (at most 1500).
+
+        keep: 0 to `n_encoded`; the positions before it stay as earlier passes left them, cross-attention K and V too.
+        Those encoded attend to the kept ones, to themselves and to silence from the cache. The mel floor follows the
+        loudest bin heard so far. The state given out before this call must not be used any more.
+        """
         ...
 
 
@@ -165,8 +180,8 @@ class Runtime(Protocol):
         """
         ...
 
-    def encoder_stream(self, block_s: float | None = None, look_ahead_s: float | None = None) -> EncoderStream:
-        """Start encoding an utterance of at most 30 s block by block; None takes the model's measured best."""
+    def encoder_stream(self) -> EncoderStream:
+        """Start encoding an utterance of at most 30 s while it is spoken."""
         ...
 
     def decoder(self, audio: AudioState) -> Decoder: ...
