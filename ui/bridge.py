@@ -1,0 +1,52 @@
+"""Where threads meet Qt: events from the core become a signal on the main thread, and work is handed to that thread.
+
+The only file of `ui` that other threads call into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QThread, Signal, Slot
+
+from dictation.events import Event
+from dictation.glance import Phrase
+
+
+class Bridge(QObject):
+    """Signals:
+
+    event(Event): emitted on the main thread for each event of the core, in the core's order.
+    """
+
+    event = Signal(object)
+    _arrived = Signal(object)
+    _work = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._arrived.connect(self.event, Qt.ConnectionType.QueuedConnection)
+        self._work.connect(self._run, Qt.ConnectionType.QueuedConnection)
+
+    def publish(self, event: Event) -> None:
+        """Called by the core on any thread."""
+        self._arrived.emit(event)
+
+    def run_on_main(self, work: Callable[[], Any]) -> None:
+        """Run `work` on the main thread: at once when called there, else as soon as it is free. Any thread."""
+        if QThread.currentThread() is self.thread():
+            work()
+        else:
+            self._work.emit(work)
+
+    @Slot(object)
+    def _run(self, work: Callable[[], Any]) -> None:
+        work()
+
+
+def say(phrase: Phrase | str) -> str:
+    """A sentence of the core in the interface's language."""
+    if isinstance(phrase, str):
+        return QCoreApplication.translate("core", phrase)
+    return QCoreApplication.translate("core", phrase.template).format(**phrase.values)

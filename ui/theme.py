@@ -1,0 +1,99 @@
+"""Colours, icons and measures that every surface shares. Palette from the system, one accent of ours."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+import resources
+from dictation.glance import Face
+
+GAP, WIDE_GAP, PAGE_GAP = 12, 16, 24  # pixels, on the 8 px grid
+CONTROL_HEIGHT = 32
+TEXT_WIDTH = 560  # about 68 characters
+ICON_SIZES = (16, 22, 24, 32, 48, 64, 256)
+
+# accent, amber, red: at least 4.5:1 on the window colour of their theme (tested)
+_LIGHT = {"accent": "#1d6f5f", "amber": "#8a5300", "red": "#b3261e", "good": "#1d6f5f"}
+_DARK = {"accent": "#6fd3bb", "amber": "#f0b45a", "red": "#ff8a80", "good": "#6fd3bb"}
+
+
+def is_dark(palette: QPalette | None = None) -> bool:
+    palette = palette or QGuiApplication.palette()
+    return palette.color(QPalette.ColorRole.Window).lightness() < 128
+
+
+def colour(name: str, palette: QPalette | None = None) -> QColor:
+    """ "accent", "amber" (held), "red" (errors only), "good"; for the palette's theme."""
+    return QColor((_DARK if is_dark(palette) else _LIGHT)[name])
+
+
+def face_colour(face: Face, palette: QPalette) -> QColor:
+    """Shape tells the state; colour only supports it."""
+    match face:
+        case Face.LISTENING | Face.WORKING | Face.DONE:
+            return colour("accent", palette)
+        case Face.HELD:
+            return colour("amber", palette)
+        case Face.ERROR | Face.NO_MODEL:
+            return colour("red", palette)
+        case _:
+            return palette.color(QPalette.ColorRole.WindowText)
+
+
+def faded(base: QColor, share: float) -> QColor:
+    """`base` at `share` of its opacity: tentative words stand at 0.6."""
+    colour_ = QColor(base)
+    colour_.setAlphaF(share)
+    return colour_
+
+
+@lru_cache(maxsize=64)
+def _svg(name: str, ink: str) -> QSvgRenderer:
+    text = resources.path(f"icons/{name}.svg").read_text(encoding="utf-8").replace("currentColor", ink)
+    return QSvgRenderer(QByteArray(text.encode()))
+
+
+def draw(painter: QPainter, name: str, box: QRectF, ink: QColor) -> None:
+    """Draw an icon of ours into `box`."""
+    painter.save()
+    painter.setOpacity(painter.opacity() * ink.alphaF())
+    _svg(name, ink.name()).render(painter, box)
+    painter.restore()
+
+
+@lru_cache(maxsize=128)
+def _icon(name: str, ink: str) -> QIcon:
+    icon = QIcon()
+    for size in ICON_SIZES:
+        pixmap = QPixmap(QSize(size, size))
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        _svg(name, ink).render(painter, QRectF(0, 0, size, size))
+        painter.end()
+        icon.addPixmap(pixmap)
+    return icon
+
+
+def icon(name: str, ink: QColor | None = None) -> QIcon:
+    """An icon of ours in the text colour, or in `ink`."""
+    ink = ink or QGuiApplication.palette().color(QPalette.ColorRole.WindowText)
+    return _icon(name, ink.name())
+
+
+def app_icon() -> QIcon:
+    return _icon("sayso", "#000000")
+
+
+def contrast(a: QColor, b: QColor) -> float:
+    """WCAG contrast ratio, 1 to 21."""
+
+    def luminance(c: QColor) -> float:
+        parts = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (c.redF(), c.greenF(), c.blueF())]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
