@@ -6,8 +6,8 @@ A piece is a stretch of at most 28 s (Whisper's window is 30 s) that the recogni
 shortly before its first speech (pre-roll) and ends in a pause, the shorter the longer the piece already is. Only where
 somebody speaks for half a minute without a breath is it cut at the quietest place of the last seconds.
 
-Invariant: the pieces are stretches of the take in order, without overlap, and what lies between them held no speech
-by the detector. When the detector found little although there was sound, `Heard.decode_everything` asks for the whole
+Invariant: the pieces are stretches of the take in order; what lies between them, or in two of them, held no speech by
+the detector. When the detector found little although there was sound, `Heard.decode_everything` asks for the whole
 take instead: whispered or noisy speech is not thrown away.
 """
 
@@ -182,7 +182,11 @@ class Segmenter:
         return pause_s >= needed_s
 
     def _close(self) -> Cut:
+        """End the piece in a pause. The next one begins in that same pause, so that its first word has a pre-roll."""
         at = self.samples - len(self._held)
+        back = min(at - self._last_speech, int(PRE_ROLL_S * SAMPLE_RATE_HZ))
+        if back > 0:
+            self._held = np.concatenate([np.concatenate(self._piece)[-back:], self._held])
         self._piece_start = None
         self._piece = []
         return Cut(at)
