@@ -99,6 +99,10 @@ class EncoderStream(Protocol):
         """Take more log10 mel power, (n_frames, n_mels), before flooring. Computes nothing."""
         ...
 
+    def truncate(self, n_frames: int) -> None:
+        """Forget the frames from `n_frames` on: the utterance was cut there. `n_encoded` falls to `n_heard` at most."""
+        ...
+
     @property
     def n_heard(self) -> int:
         """Positions that the frames so far fill, a begun one included; at most 1500."""
@@ -114,7 +118,8 @@ class EncoderStream(Protocol):
 
         keep: 0 to `n_encoded`; the positions before it stay as earlier passes left them, cross-attention K and V too.
         Those encoded attend to the kept ones, to themselves and to silence from the cache. The mel floor follows the
-        loudest bin heard so far. The state given out before this call must not be used any more.
+        loudest bin heard so far. The state given out before this call must not be used any more. A cancelled pass
+        leaves `n_encoded` at `keep`.
         """
         ...
 
