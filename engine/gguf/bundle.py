@@ -19,6 +19,7 @@ from engine.checkpoint import Checkpoint, Tensor
 from engine.errors import ModelFileError
 from engine.formats import vocabulary
 from engine.formats.assemble import READABLE, assemble
+from engine.formats.sniff import Kind, sniff
 from engine.gguf.reader import GGUF, read
 from engine.runtime import F32
 
@@ -31,6 +32,9 @@ def load(path: Path) -> Checkpoint:
 
     Raises ModelFileError where the file is damaged, is not a Whisper, or has no vocabulary in it or beside it.
     """
+    kind = sniff(path)
+    if kind != Kind.GGUF:
+        raise ModelFileError(f"{path.name} is a {kind.value} model: convert it with `sayso models import {path}`.")
     file = read(path)
     refuse_other_models(file)
     tensors: dict[str, Tensor] = {}

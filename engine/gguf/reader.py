@@ -231,14 +231,14 @@ def _read_strings(cursor: _Cursor, key: str) -> Strings:
     view, size, offset = cursor.view, cursor.size, cursor.offset
     unpack = _U64.unpack_from
     for i in range(n_items):  # hot: 100 000 strings in a Whisper file
-        starts[i] = offset
-        if offset + 8 > size:
+        if offset > size - 8:
             break
+        starts[i] = offset
         offset += 8 + unpack(view, offset)[0]
-    cursor.skip(offset - cursor.offset, f"array {key!r}")
-    if n_items and int(starts[-1]) + 8 > size:
-        raise ModelFileError(f"This GGUF file ends inside its array {key!r}: fetch it again.")
-    return Strings(view, starts)
+    else:
+        cursor.skip(offset - cursor.offset, f"array {key!r}")
+        return Strings(view, starts)
+    raise ModelFileError(f"This GGUF file ends inside its array {key!r}: the download is incomplete. Fetch it again.")
 
 
 @dataclass(frozen=True)
