@@ -1,0 +1,168 @@
+"""The X11 back-end: paste with a receipt, else typing that waits for the window to keep up.
+
+Ordinary windows get CLIPBOARD and Shift+Insert, which every layout has; terminals get PRIMARY and the same keys. The
+target's own fetch of the text is the proof of delivery. Measured reasons for each choice: docs/platforms.md.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from Xlib import XK
+
+from dictation.desktop.contract import (
+    Binding,
+    Capability,
+    Delivery,
+    Hotkeys,
+    How,
+    KeyEvent,
+    Method,
+    Outcome,
+    Target,
+    forbidden_character,
+)
+from dictation.desktop.x11.clipboard import Loan, X11Clipboard
+from dictation.desktop.x11.connection import Connection
+from dictation.desktop.x11.keyboard import Keyboard
+from dictation.desktop.x11.selections import SelectionUnreadable
+from dictation.desktop.x11.typing import Pinger, Typing
+from dictation.desktop.x11.windows import WindowInfo, Windows, as_target
+
+# A busy page fetches late; a window that has read the keys and still not fetched by then does not paste.
+RECEIPT_TIMEOUT_S = 4.0
+
+
+class X11Desktop:
+    """One X server. Calls come from any thread and are taken one at a time."""
+
+    name = "x11"
+    tells_target = True
+
+    def __init__(self, display_name: str | None = None) -> None:
+        self._display_name = display_name
+        self._lock = threading.RLock()
+        self._x = Connection(display_name)
+        self._windows = Windows(self._x)
+        self._keyboard = Keyboard(self._x)
+        self._typing = Typing(self._x, self._keyboard, self._windows)
+        self.clipboard = X11Clipboard(display_name)
+        self._never_paste: set[str] = set()  # window classes that answered but did not fetch
+
+    def capabilities(self) -> list[Capability]:
+        with self._lock:
+            self._keyboard.reload()
+            xtest = self._x.display.has_extension("XTEST")
+            insert_key = bool(self._keyboard.keycode(XK.XK_Insert))
+            spares = len(self._keyboard.spare_keycodes())
+        return [
+            Capability(
+                "paste", xtest and insert_key, "CLIPBOARD or PRIMARY and Shift+Insert, with the fetch as receipt"
+            )
+            if insert_key
+            else Capability("paste", False, "this layout has no Insert key", "text is typed key by key instead"),
+            Capability("typing", xtest, f"XTEST, {spares} spare keys for characters that the layout lacks"),
+        ]
+
+    def target(self) -> Target | None:
+        with self._lock:
+            info = self._windows.focused()
+        return as_target(info) if info else None
+
+    def held_modifiers(self) -> frozenset[str]:
+        with self._lock:
+            self._keyboard.reload()
+            return frozenset(self._keyboard.modifiers_down().values())
+
+    def insert(self, text: str, target: Target | None, how: How = How()) -> Delivery:  # noqa: B008 - frozen
+        started_s = time.monotonic()
+        if forbidden_character(text):
+            return self._held(text, how.method, started_s, "The text holds a control character.")
+        if how.method is Method.COPY:
+            self.clipboard.write_text(text)
+            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", _ms(started_s))
+        with self._lock:
+            info = self._windows.focused()
+            if info is None:
+                return self._held(text, how.method, started_s, "No window has the keyboard.")
+            if target is not None and not as_target(info).same_place(target):
+                return self._held(text, how.method, started_s, "Another window has the keyboard now.")
+            self._keyboard.reload()
+            self._keyboard.lift()
+            delivery = self._paste_or_type(text, info, how, started_s)
+            if how.submit and delivery.outcome is Outcome.DELIVERED:
+                self._keyboard.tap_keysym(XK.XK_Return)
+                self._x.display.sync()
+            return delivery
+
+    def _paste_or_type(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery:
+        class_name = info.names[-1] if info.names else ""
+        wants_paste = how.method is Method.PASTE or (how.method is Method.AUTO and class_name not in self._never_paste)
+        if wants_paste and self._keyboard.keycode(XK.XK_Insert):
+            delivery = self._paste(text, info, how, started_s)
+            if delivery is not None:
+                return delivery
+            self._never_paste.add(class_name)
+        return self._type(text, info, how, started_s)
+
+    def _paste(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
+        """Paste; None when it is sure that this window did not and will not take it, so that typing is safe."""
+        selection = self.clipboard.primary if info.is_terminal else self.clipboard.clipboard
+        try:
+            loan = self.clipboard.lend(selection, text, self._x.client_of(info.window_id), info.pid, how.linger_s)
+        except SelectionUnreadable:
+            return None
+        self.clipboard.expect(loan)
+        self._keyboard.tap_keysym(XK.XK_Insert, shift=True)
+        self._x.display.sync()
+        if not loan.taken.wait(RECEIPT_TIMEOUT_S):
+            return self._not_taken(loan, text, info, how, started_s)
+        self.clipboard.settle(loan)
+        return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text", _ms(started_s))
+
+    def _not_taken(self, loan: Loan, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
+        with Pinger(self._x, info.window_id) as pinger:
+            has_read_keys = pinger.supported and pinger.read_everything()
+        if loan.taken.is_set():
+            self.clipboard.settle(loan)
+            return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text late", _ms(started_s))
+        if has_read_keys and not loan.others_took and how.method is Method.AUTO:
+            self.clipboard.withdraw(loan)
+            return None
+        if info.is_terminal:
+            self.clipboard.settle(loan)
+            return self._held(text, Method.PASTE, started_s, "The window did not take the text.")
+        self.clipboard.keep(loan)
+        return Delivery(
+            Outcome.HELD, Method.PASTE, "no fetch seen", _ms(started_s), "The window did not take the text in time."
+        )
+
+    def _type(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery:
+        result = self._typing.type(text, info.window_id, how)
+        if not result.complete:
+            return self._held(
+                text[result.typed :], Method.TYPE, started_s, f"Stopped after {result.typed} of {len(text)} characters."
+            )
+        evidence = "the window has read every key" if result.confirmed else "every key was sent"
+        return Delivery(Outcome.DELIVERED, Method.TYPE, evidence, _ms(started_s))
+
+    def _held(self, text: str, method: Method, started_s: float, reason: str) -> Delivery:
+        self.clipboard.write_text(text)
+        return Delivery(Outcome.HELD, method, "on the clipboard", _ms(started_s), reason)
+
+    def take_back(self, text: str, target: Target) -> Delivery:
+        raise NotImplementedError
+
+    def hotkeys(self, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> Hotkeys:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.clipboard.close()
+        with self._lock:
+            self._x.close()
+
+
+def _ms(started_s: float) -> float:
+    return round((time.monotonic() - started_s) * 1000, 1)

@@ -1,0 +1,37 @@
+"""One virtual desktop for all end-to-end tests of a run; programs are opened once and cleared between tests."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dictation.desktop.linux_x11 import X11Desktop
+from tests.e2e.desktop import VirtualDesktop
+
+
+@pytest.fixture(scope="session")
+def virtual_desktop() -> Iterator[VirtualDesktop]:
+    folder = Path(tempfile.mkdtemp(prefix="sayso-"))  # short: sockets lie in it
+    with VirtualDesktop(folder) as desktop:
+        yield desktop
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def desktop(virtual_desktop: VirtualDesktop) -> Iterator[VirtualDesktop]:
+    """The virtual desktop, with the keyboard as a test expects it and as it has to leave it."""
+    virtual_desktop.layout("us")
+    yield virtual_desktop
+    virtual_desktop.person.let_go()
+    assert not virtual_desktop.keys_down(), "a key is stuck"
+
+
+@pytest.fixture
+def x11(desktop: VirtualDesktop) -> Iterator[X11Desktop]:
+    back_end = X11Desktop(desktop.environment["DISPLAY"])
+    yield back_end
+    back_end.close()
