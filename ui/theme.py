@@ -7,6 +7,7 @@ from functools import lru_cache
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QWidget
 
 import resources
 from dictation.glance import Face
@@ -51,6 +52,14 @@ def faded(base: QColor, share: float) -> QColor:
     return colour_
 
 
+def quieten(label: QWidget) -> None:
+    """Write in grey: help texts, captions. Still 4.5:1 on both themes."""
+    palette = label.palette()
+    ink = palette.color(QPalette.ColorRole.WindowText)
+    palette.setColor(QPalette.ColorRole.WindowText, faded(ink, 0.7))
+    label.setPalette(palette)
+
+
 @lru_cache(maxsize=64)
 def _svg(name: str, ink: str) -> QSvgRenderer:
     text = resources.path(f"icons/{name}.svg").read_text(encoding="utf-8").replace("currentColor", ink)
@@ -66,26 +75,32 @@ def draw(painter: QPainter, name: str, box: QRectF, ink: QColor) -> None:
 
 
 @lru_cache(maxsize=128)
-def _icon(name: str, ink: str) -> QIcon:
+def _icon(name: str, ink: str, selected_ink: str) -> QIcon:
     icon = QIcon()
     for size in ICON_SIZES:
-        pixmap = QPixmap(QSize(size, size))
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        _svg(name, ink).render(painter, QRectF(0, 0, size, size))
-        painter.end()
-        icon.addPixmap(pixmap)
+        icon.addPixmap(_pixmap(name, ink, size))
+        icon.addPixmap(_pixmap(name, selected_ink, size), QIcon.Mode.Selected)
     return icon
+
+
+def _pixmap(name: str, ink: str, size: int) -> QPixmap:
+    pixmap = QPixmap(QSize(size, size))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    _svg(name, ink).render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return pixmap
 
 
 def icon(name: str, ink: QColor | None = None) -> QIcon:
     """An icon of ours in the text colour, or in `ink`."""
-    ink = ink or QGuiApplication.palette().color(QPalette.ColorRole.WindowText)
-    return _icon(name, ink.name())
+    palette = QGuiApplication.palette()
+    ink = ink or palette.color(QPalette.ColorRole.WindowText)
+    return _icon(name, ink.name(), palette.color(QPalette.ColorRole.HighlightedText).name())
 
 
 def app_icon() -> QIcon:
-    return _icon("sayso", "#000000")
+    return _icon("sayso", "#000000", "#000000")
 
 
 def contrast(a: QColor, b: QColor) -> float:

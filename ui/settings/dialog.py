@@ -1,0 +1,128 @@
+"""The settings window: pages on the left, a search field above them, changes apply at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QStackedWidget, QVBoxLayout, QWidget
+
+from dictation import events
+from ui import theme
+from ui.core import Core
+from ui.settings.page import Page
+
+WIDTH, HEIGHT, LEAST_WIDTH, LIST_WIDTH = 760, 640, 560, 168
+
+
+class SettingsWindow(QWidget):
+    """One window for everything that can be set.
+
+    pages: further pages as (name, title, widget), placed after those of the table.
+    """
+
+    def __init__(self, core: Core, pages: list[tuple[str, str, QWidget]] | None = None) -> None:
+        super().__init__()
+        self._core = core
+        self.setObjectName("settings")
+        self.setWindowTitle(self.tr("Sayso settings"))
+        self.setWindowIcon(theme.app_icon())
+        self.setMinimumWidth(LEAST_WIDTH)
+        self.resize(WIDTH, HEIGHT)
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(self.tr("Find a setting"))
+        self._search.setAccessibleName(self.tr("Find a setting"))
+        self._search.setClearButtonEnabled(True)
+        self._search.setMinimumHeight(theme.CONTROL_HEIGHT)
+        self._search.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self._search.textChanged.connect(self._find)
+        self._list = QListWidget()
+        self._list.setAccessibleName(self.tr("Pages"))
+        self._list.setFrameShape(QListWidget.Shape.NoFrame)
+        self._list.setIconSize(QSize(16, 16))
+        self._stack = QStackedWidget()
+        self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
+        self._pages: list[Page] = []
+        self._build()
+        for name, title, widget in pages or []:
+            self.add(name, title, widget)
+        self._list.setCurrentRow(0)
+
+    def _build(self) -> None:
+        left = QVBoxLayout()
+        left.setContentsMargins(theme.GAP, theme.GAP, 0, theme.GAP)
+        left.setSpacing(theme.GAP)
+        left.addWidget(self._search)
+        left.addWidget(self._list)
+        side = QWidget()
+        side.setLayout(left)
+        side.setFixedWidth(LIST_WIDTH + theme.GAP)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(side)
+        row.addWidget(self._stack, 1)
+        titles = {
+            "general": self.tr("General"),
+            "microphone": self.tr("Microphone"),
+            "hotkeys": self.tr("Hotkeys"),
+            "recognition": self.tr("Recognition"),
+            "rewrite": self.tr("Text rules"),
+            "insertion": self.tr("Insertion"),
+            "privacy": self.tr("Privacy"),
+            "advanced": self.tr("Advanced"),
+        }
+        for name, title in titles.items():
+            page = Page(name, title, self._core.settings, self._change)
+            self._pages.append(page)
+            self.add(name, title, page)
+
+    def add(self, name: str, title: str, widget: QWidget) -> None:
+        """One more page; an icon of its name is taken when there is one."""
+        item = QListWidgetItem(_icon(name), title)
+        item.setSizeHint(QSize(0, theme.CONTROL_HEIGHT + 2))
+        item.setData(Qt.ItemDataRole.UserRole, name)
+        self._list.addItem(item)
+        self._stack.addWidget(widget)
+
+    def page(self, name: str) -> Page:
+        return next(p for p in self._pages if p.page == name)
+
+    def show_page(self, name: str) -> None:
+        """Open the window at a page."""
+        for i in range(self._list.count()):
+            if self._list.item(i).data(Qt.ItemDataRole.UserRole) == name:
+                self._list.setCurrentRow(i)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def see(self, event: events.Event) -> None:
+        """Keep up with changes from elsewhere: the command line, the tray."""
+        if isinstance(event, events.SettingsChanged):
+            for page in self._pages:
+                page.show_values(self._core.settings)
+
+    def _change(self, key: str, value: Any) -> None:
+        self._core.send(events.ChangeSettings({key: value}))
+
+    def _find(self, words: str) -> None:
+        """Pages without a match are hidden; the first with one comes to the front."""
+        first = None
+        for i, page in enumerate(self._pages):
+            hits = page.filter(words)
+            self._list.item(i).setHidden(bool(words) and hits == 0)
+            if hits and first is None:
+                first = i
+        for i in range(len(self._pages), self._list.count()):
+            self._list.item(i).setHidden(bool(words) and words.casefold() not in self._list.item(i).text().casefold())
+        if words and first is not None and self._list.item(self._list.currentRow()).isHidden():
+            self._list.setCurrentRow(first)
+
+
+def _icon(name: str) -> QIcon:
+    try:
+        return theme.icon(name)
+    except FileNotFoundError:
+        return QIcon()

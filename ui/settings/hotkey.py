@@ -1,0 +1,128 @@
+"""Records a hotkey: press the keys that you want, and they stand there. Refuses bad choices and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from dictation.settings import Setting
+from ui import theme
+from ui.settings.editors import Editor
+
+# X11 keycodes of modifiers by side: Qt tells them apart by these alone
+_SIDES = {
+    37: "Left Ctrl",
+    105: "Right Ctrl",
+    50: "Left Shift",
+    62: "Right Shift",
+    64: "Left Alt",
+    108: "Right Alt",
+    133: "Left Super",
+    134: "Right Super",
+}
+_NAMES = {
+    Qt.Key.Key_Space: "Space",
+    Qt.Key.Key_Escape: "Escape",
+    Qt.Key.Key_Pause: "Pause",
+    Qt.Key.Key_ScrollLock: "Scroll Lock",
+    Qt.Key.Key_Insert: "Insert",
+    Qt.Key.Key_Menu: "Menu",
+}
+_MODIFIER_KEYS = {
+    Qt.Key.Key_Control: "Right Ctrl",
+    Qt.Key.Key_Shift: "Right Shift",
+    Qt.Key.Key_Alt: "Left Alt",
+    Qt.Key.Key_AltGr: "Right Alt",
+    Qt.Key.Key_Meta: "Right Super",
+    Qt.Key.Key_Super_L: "Left Super",
+    Qt.Key.Key_Super_R: "Right Super",
+}
+
+
+def binding_of(event: QKeyEvent) -> str:
+    """The name of a key press as the settings write it: "Ctrl+Alt+Space", "F9", "Right Ctrl"."""
+    key = Qt.Key(event.key())
+    if key in _MODIFIER_KEYS:
+        return _SIDES.get(event.nativeScanCode(), _MODIFIER_KEYS[key])
+    words = [
+        name
+        for flag, name in (
+            (Qt.KeyboardModifier.ControlModifier, "Ctrl"),
+            (Qt.KeyboardModifier.AltModifier, "Alt"),
+            (Qt.KeyboardModifier.ShiftModifier, "Shift"),
+            (Qt.KeyboardModifier.MetaModifier, "Super"),
+        )
+        if event.modifiers() & flag
+    ]
+    if Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35:
+        words.append(f"F{int(key) - int(Qt.Key.Key_F1) + 1}")
+    else:
+        words.append(_NAMES.get(key) or event.text().strip().upper() or key.name.removeprefix("Key_"))
+    return "+".join(words)
+
+
+class HotkeyEditor(Editor):
+    """A button that shows the binding; clicked, it takes the next keys.
+
+    refuse: the reason why a binding can't be, or "".
+    """
+
+    def __init__(self, setting: Setting, refuse: Callable[[str], str] = lambda binding: "") -> None:
+        super().__init__(setting)
+        self._refuse = refuse
+        self._binding = ""
+        self._pending = ""  # a modifier that may turn out to be the whole binding
+        self._button = QPushButton()
+        self._button.setMinimumWidth(180)
+        self._button.setCheckable(True)
+        self._button.clicked.connect(self._show)
+        self._button.installEventFilter(self)
+        self._hold(self._button)
+        self._problem = QLabel()
+        self._problem.setWordWrap(True)
+        self.layout().addWidget(self._problem, 1)
+
+    def value(self) -> str:
+        return self._binding
+
+    def set_value(self, value: str) -> None:
+        self._binding = value
+        self._show()
+
+    def _show(self) -> None:
+        if self._button.isChecked():
+            self._button.setText(self.tr("Press the keys…"))
+            self._problem.setText("")
+        else:
+            self._button.setText(self._binding or self.tr("None: click to set"))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not self._button.isChecked() or not isinstance(event, QKeyEvent):
+            if event.type() == QEvent.Type.FocusOut and self._button.isChecked():
+                self._button.setChecked(False)
+                self._show()
+            return False
+        if event.type() == QEvent.Type.KeyPress and not event.isAutoRepeat():
+            binding = binding_of(event)
+            if Qt.Key(event.key()) in _MODIFIER_KEYS:
+                self._pending = binding
+            else:
+                self._take(binding)
+        elif event.type() == QEvent.Type.KeyRelease and self._pending and not event.isAutoRepeat():
+            self._take(self._pending)  # a modifier alone, pressed and let go
+        return True
+
+    def _take(self, binding: str) -> None:
+        self._pending = ""
+        self._button.setChecked(False)
+        if reason := self._refuse(binding):
+            self._problem.setText(reason)
+            red = theme.colour("red", self.palette()).name()
+            self._problem.setStyleSheet(f"color: {red}")
+        elif binding != self._binding:
+            self._binding = binding
+            self.edited.emit()
+        self._show()

@@ -1,0 +1,145 @@
+"""Editors for settings that are tables: replacements, and rules per program. A row is added below, deleted with Del."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from dictation.settings import Setting
+from ui import theme
+from ui.settings.editors import Combo, Editor
+
+
+@dataclass(frozen=True)
+class Column:
+    key: str
+    title: str
+    kind: str  # "text", "switch", or choices separated by spaces
+    default: Any = ""
+    wide: bool = False
+
+
+REPLACEMENT_COLUMNS = (
+    Column("find", "When you say", "text", wide=True),
+    Column("replace", "Write", "text", wide=True),
+    Column("match_case", "Same case", "switch", False),
+    Column("is_pattern", "Pattern", "switch", False),
+    Column("enabled", "On", "switch", True),
+)
+PROGRAM_COLUMNS = (
+    Column("program", "Program", "text", wide=True),
+    Column("method", "Insert by", "auto paste keys", "auto"),
+    Column("trailing", "After it", "nothing space enter", "nothing"),
+)
+
+
+class TableEditor(Editor):
+    """Rows of named values. Rows whose first column is empty are not part of the value."""
+
+    def __init__(self, setting: Setting, columns: tuple[Column, ...]) -> None:
+        super().__init__(setting)
+        self._columns = columns
+        self._filling = False
+        self._table = QTableWidget(0, len(columns))
+        self._table.setHorizontalHeaderLabels([QCoreApplication.translate("columns", c.title) for c in columns])
+        self._table.verticalHeader().hide()
+        self._table.verticalHeader().setDefaultSectionSize(theme.CONTROL_HEIGHT)
+        self._table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self._table.setMinimumHeight(180)
+        header = self._table.horizontalHeader()
+        for i, column in enumerate(columns):
+            mode = QHeaderView.ResizeMode.Stretch if column.wide else QHeaderView.ResizeMode.ResizeToContents
+            header.setSectionResizeMode(i, mode)
+        self._table.itemChanged.connect(self._changed)
+        QShortcut(QKeySequence(Qt.Key.Key_Delete), self._table, self._delete, context=Qt.ShortcutContext.WidgetShortcut)
+        self._hold(self._frame())
+        self.setFocusProxy(self._table)
+
+    def _frame(self) -> QWidget:
+        add, delete = QPushButton(self.tr("Add")), QPushButton(self.tr("Delete"))
+        add.clicked.connect(self._add)
+        delete.clicked.connect(self._delete)
+        buttons = QHBoxLayout()
+        for button in (add, delete):
+            button.setMinimumHeight(theme.CONTROL_HEIGHT)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        frame = QWidget()
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._table)
+        column.addLayout(buttons)
+        return frame
+
+    def value(self) -> tuple[dict[str, Any], ...]:
+        rows = [self._row(i) for i in range(self._table.rowCount())]
+        return tuple(row for row in rows if str(row[self._columns[0].key]).strip())
+
+    def set_value(self, value: tuple[dict[str, Any], ...]) -> None:
+        self._filling = True
+        self._table.setRowCount(0)
+        for row in value:
+            self._append(row)
+        self._filling = False
+
+    def _append(self, row: dict[str, Any]) -> None:
+        at = self._table.rowCount()
+        self._table.insertRow(at)
+        for i, column in enumerate(self._columns):
+            value = row.get(column.key, column.default)
+            item = QTableWidgetItem("" if column.kind == "switch" else str(value))
+            if column.kind == "switch":
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setCheckState(Qt.CheckState.Checked if value else Qt.CheckState.Unchecked)
+            self._table.setItem(at, i, item)
+            if " " in column.kind:
+                box = Combo()
+                for choice in column.kind.split():
+                    box.addItem(QCoreApplication.translate("choices", choice.capitalize()), choice)
+                box.setCurrentIndex(max(0, box.findData(value)))
+                box.activated.connect(self._changed)
+                self._table.setCellWidget(at, i, box)
+
+    def _row(self, at: int) -> dict[str, Any]:
+        row: dict[str, Any] = {}
+        for i, column in enumerate(self._columns):
+            item, box = self._table.item(at, i), self._table.cellWidget(at, i)
+            if isinstance(box, Combo):
+                row[column.key] = box.currentData()
+            elif column.kind == "switch":
+                row[column.key] = item is not None and item.checkState() is Qt.CheckState.Checked
+            else:
+                row[column.key] = item.text() if item else ""
+        return row
+
+    def _add(self) -> None:
+        self._filling = True
+        self._append({})
+        self._filling = False
+        at = self._table.rowCount() - 1
+        self._table.setCurrentCell(at, 0)
+        self._table.editItem(self._table.item(at, 0))
+
+    def _delete(self) -> None:
+        rows = {index.row() for index in self._table.selectedIndexes()}
+        for at in sorted(rows, reverse=True):
+            self._table.removeRow(at)
+        if rows:
+            self.edited.emit()
+
+    def _changed(self) -> None:
+        if not self._filling:
+            self.edited.emit()
