@@ -1,1 +1,26 @@
-"""The Whisper runtime: audio in, words out. No Qt, no microphone, no settings, no rules about the user's text."""
+"""Whisper on the user's own computer. `load` a model, then `transcribe`. Importing this loads nothing heavy."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.transcriber import Transcriber
+
+
+def load(path_or_name: str | os.PathLike[str], device: str = "auto", threads: int | None = None) -> Transcriber:
+    """Load a model for the calling thread, which then owns it.
+
+    path_or_name: a GGUF file, or an installed model's name: "base", "tiny.en", "base:Q8_0".
+    device: "auto", "metal", "cuda", "cpu" (native where it is built, else NumPy), "mlx-cpu" or "numpy".
+    threads: for "cpu"; None takes the physical cores.
+    Raises ModelNotFoundError, ModelFileError or DeviceError, each with a sentence for the user.
+    """
+    from engine.devices import open_runtime
+    from engine.gguf.bundle import load as load_bundle
+    from engine.store import find
+    from engine.transcriber import Transcriber
+
+    checkpoint = load_bundle(find(os.fspath(path_or_name)))
+    return Transcriber(open_runtime(checkpoint, device, threads), checkpoint)

@@ -147,8 +147,10 @@ class Decoder(Protocol):
     ) -> Iterator[Choice]:
         """Choose from the pending logits, append the choice, and so on, until the context (448) is full.
 
-        The caller stops at end of text. `sampled` holds the tokens chosen before this call (after a `verify`),
-        which the first-token and timestamp rules look back at.
+        The caller stops at end of text. Whether the last choice already lies in the slabs is the runtime's affair:
+        `rewind` before anything else is asked of the decoder.
+        `sampled` holds the tokens chosen before this call (after a `verify`), which the first-token and timestamp
+        rules look back at.
         """
         ...
 

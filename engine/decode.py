@@ -1,0 +1,270 @@
+"""One window of encoded audio into tokens: options, language, prompt, sampling, and when to try again.
+
+The rules are OpenAI's (`decoding.py` and `transcribe.py` of openai/whisper): temperature fallback on a low average
+log-probability or a high compression ratio, no_speech_prob at the SOT position. Two more guard short windows: a cap
+on tokens by the length of the audio, and a stop as soon as the text goes round in a circle.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.errors import OptionError
+from engine.runtime import F32, VERIFY_LIMIT, Choice, Decoder, Rules
+from engine.tokenizer import Tokenizer, language_code
+from engine.transcript import Timings
+
+# The fastest speakers stay below 10 tokens a second in English and 20 in scripts of several tokens a character
+TOKENS_PER_S, SPARE_TOKENS = 25, 20
+LOOP_TOKENS, LOOP_ROUNDS = 32, 4  # this many tokens, going round at least this often, are a loop
+
+
+@dataclass(frozen=True)
+class DecodingOptions:
+    """How to transcribe. The defaults are OpenAI's, but for `timestamps` and `condition_on_previous_text`.
+
+    Raises OptionError for a value that Whisper does not allow.
+    """
+
+    language: str | None = None  # code or English name; None detects it
+    languages: tuple[str, ...] = ()  # detection chooses among these only; none given: among all
+    task: str = "transcribe"  # or "translate", into English
+    timestamps: bool = False
+    prompt: str | tuple[int, ...] | None = None  # text before the audio: names, spelling, style
+    prefix: str | tuple[int, ...] | None = None  # beginning of the text itself
+    temperatures: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    best_of: int = 5  # candidates at temperatures above 0
+    seed: int = 0
+    sample_len: int = 224  # most new tokens of a window
+    suppress_tokens: tuple[int, ...] | None = None  # None: OpenAI's list of signs nobody speaks
+    max_initial_timestamp_s: float | None = 1.0
+    compression_ratio_threshold: float | None = 2.4
+    logprob_threshold: float | None = -1.0
+    no_speech_threshold: float | None = 0.6
+    condition_on_previous_text: bool = False
+    audio_context: str | float = "auto"  # "auto", "full", or seconds to encode
+
+    def __post_init__(self) -> None:
+        if not self.temperatures or any(not 0 <= t <= 10 for t in self.temperatures):
+            raise OptionError("Give at least one temperature, each from 0 to 10.")
+        if self.best_of < 1 or not 1 <= self.sample_len <= 448:
+            raise OptionError("best_of must be at least 1, sample_len from 1 to 448.")
+        if isinstance(self.audio_context, str):
+            if self.audio_context not in ("auto", "full"):
+                raise OptionError('audio_context is "auto", "full" or a number of seconds.')
+        elif not self.audio_context > 0:
+            raise OptionError("audio_context in seconds must be above 0.")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What one window was decoded to."""
+
+    tokens: tuple[int, ...]  # text and times, without end of text
+    text: str
+    language: str
+    language_probability: float | None
+    temperature: float
+    avg_logprob: float
+    compression_ratio: float
+    no_speech_prob: float
+    ended: bool = True  # by end of text, not by sample_len or a guard
+    runaway: bool = False  # stopped by the token cap or the loop guard
+
+    def is_silence(self, options: DecodingOptions) -> bool:
+        """OpenAI's no-speech rule: probably no speech, and the text is not trusted either."""
+        threshold = options.no_speech_threshold
+        return threshold is not None and self.no_speech_prob > threshold and not self._is_trusted(options)
+
+    def is_failure(self, options: DecodingOptions) -> bool:
+        """Whether to decode again, at a higher temperature or with the full window."""
+        if self.is_silence(options):
+            return False
+        ratio = options.compression_ratio_threshold
+        return self.runaway or (ratio is not None and self.compression_ratio > ratio) or not self._is_trusted(options)
+
+    def _is_trusted(self, options: DecodingOptions) -> bool:
+        return options.logprob_threshold is None or self.avg_logprob >= options.logprob_threshold
+
+
+def compression_ratio(text: str) -> float:
+    """UTF-8 bytes over zlib bytes; repetition drives it up."""
+    data = text.encode()
+    return len(data) / len(zlib.compress(data)) if data else 0.0
+
+
+def token_cap(duration_s: float, sample_len: int) -> int:
+    """Most tokens that `duration_s` of audio can hold; more are a runaway."""
+    return min(sample_len, SPARE_TOKENS + int(TOKENS_PER_S * duration_s))
+
+
+def is_loop(tokens: Sequence[int]) -> bool:
+    """Whether the last LOOP_TOKENS or more repeat one phrase, of up to LOOP_TOKENS / LOOP_ROUNDS tokens."""
+    tail = tokens[-LOOP_TOKENS:]
+    if len(tail) < LOOP_TOKENS:
+        return False
+    return any(tail[period:] == tail[:-period] for period in range(1, LOOP_TOKENS // LOOP_ROUNDS + 1))
+
+
+def language_probabilities(logits: F32, tokenizer: Tokenizer, among: Sequence[str] = ()) -> dict[str, float]:
+    """Softmax over the languages of the model, or those `among` it, from the logits behind a lone SOT."""
+    known = [code for code in tokenizer.languages if not among or code in among]
+    if not known:
+        raise OptionError("This model knows none of the chosen languages.")
+    scores = logits[[tokenizer.language_token(code) for code in known]].astype(np.float64)
+    weights = np.exp(scores - scores.max())
+    return dict(zip(known, (weights / weights.sum()).tolist(), strict=True))
+
+
+@dataclass
+class WindowDecoder:
+    """Decodes one encoded window, as often as it takes.
+
+    decoder: a fresh one. duration_s: of the audio in the window. previous: tokens of the text before it.
+    """
+
+    decoder: Decoder
+    tokenizer: Tokenizer
+    options: DecodingOptions
+    duration_s: float
+    previous: tuple[int, ...] = ()
+    timings: Timings = field(default_factory=Timings)
+    language: str = ""
+    language_probability: float | None = None
+    no_speech_prob: float = 0.0
+    _prompt: list[int] = field(default_factory=list)  # all that is prefilled
+    _is_used: bool = False  # sampled from: the slabs hold more than the prompt
+
+    def prefill(self) -> None:
+        """Detect the language where it is not given, note no_speech_prob, and leave the first logits pending."""
+        start = time.perf_counter()
+        tokenizer, options = self.tokenizer, self.options
+        before = tokenizer.prompt([*self._encoded(options.prompt), *self.previous])
+        at_sot = self._find_language() if self._has_to_detect else None
+        if at_sot is None or before:  # what follows the prompt is another SOT position
+            self.decoder.rewind(0)
+            self.decoder.prefill([*before, tokenizer.sot])
+            at_sot = self.decoder.logits()
+        self.no_speech_prob = float(_softmax(at_sot)[tokenizer.no_speech])
+        sequence = tokenizer.sot_sequence(self.language, options.task, options.timestamps)
+        # OpenAI's limit for the prefix; the default sample_len of half the context would leave it no room
+        prefix = self._encoded(options.prefix)[-(448 // 2 - 1) :]
+        rest = [*sequence[1:], *prefix]
+        if rest:
+            self.decoder.prefill(rest)
+        self._prompt = [*before, *sequence, *prefix]
+        self.timings.prompt_ms += _ms_since(start)
+
+    def decode(self, temperature: float = 0.0, draft: Sequence[int] = ()) -> Decoded:
+        """Sample once, or best_of times and keep the likeliest. Needs `prefill` first."""
+        start = time.perf_counter()
+        n_candidates = 1 if temperature == 0 else self.options.best_of
+        best = max(
+            (self._sample(temperature, self.options.seed + i, draft) for i in range(n_candidates)),
+            key=lambda decoded: decoded.avg_logprob,
+        )
+        self.timings.decode_ms += _ms_since(start)
+        return best
+
+    def decode_with_fallback(self) -> Decoded:
+        """Up the temperature ladder until the text can be trusted, or it is silence, or the ladder ends."""
+        for i, temperature in enumerate(self.options.temperatures):
+            if i:
+                self.timings.fallbacks += 1
+            decoded = self.decode(temperature)
+            if not decoded.is_failure(self.options):
+                break
+        return decoded
+
+    # -------------------------------------------------------------------------------------------------- inner steps
+
+    @property
+    def _has_to_detect(self) -> bool:
+        return not self.language and self.options.language is None and self.tokenizer.is_multilingual
+
+    def __post_init__(self) -> None:
+        if not self.language:
+            given = self.options.language
+            self.language = language_code(given) if given else ("" if self.tokenizer.is_multilingual else "en")
+
+    def _find_language(self) -> F32:
+        """Set the likeliest language; the logits at the SOT position."""
+        self.decoder.prefill([self.tokenizer.sot])
+        logits = self.decoder.logits()
+        found = language_probabilities(logits, self.tokenizer, [language_code(code) for code in self.options.languages])
+        self.language = max(found, key=found.__getitem__)
+        self.language_probability = found[self.language]
+        return logits
+
+    def _encoded(self, text: str | tuple[int, ...] | None) -> list[int]:
+        if isinstance(text, str):
+            return self.tokenizer.encode(" " + text.strip()) if text.strip() else []
+        return list(text or ())
+
+    def _sample(self, temperature: float, seed: int, draft: Sequence[int]) -> Decoded:
+        tokenizer, options = self.tokenizer, self.options
+        rules = tokenizer.rules(options.timestamps, options.suppress_tokens, options.max_initial_timestamp_s)
+        cap = token_cap(self.duration_s, options.sample_len)
+        if self._is_used:  # make the first logits pending again
+            self.decoder.rewind(len(self._prompt) - 1)
+            self.decoder.prefill(self._prompt[-1:])
+        self._is_used = True
+        tokens: list[int] = []
+        sum_logprob, ended, looped = 0.0, False, False
+        with closing(self._choices(rules, temperature, seed, draft[:cap])) as choices:
+            for choice in choices:
+                sum_logprob += choice.logprob
+                ended = choice.token == rules.eot
+                if ended:
+                    break
+                tokens.append(choice.token)
+                looped = is_loop([token for token in tokens if token < rules.eot])
+                if looped or len(tokens) >= cap:
+                    break
+        self.timings.tokens += len(tokens)
+        text = tokenizer.decode(tokens)
+        return Decoded(
+            tokens=tuple(tokens),
+            text=text,
+            language=self.language,
+            language_probability=self.language_probability,
+            temperature=temperature,
+            avg_logprob=sum_logprob / (len(tokens) + 1),
+            compression_ratio=compression_ratio(text.strip()),
+            no_speech_prob=self.no_speech_prob,
+            ended=ended,
+            runaway=looped or (not ended and cap < options.sample_len),
+        )
+
+    def _choices(
+        self, rules: Rules, temperature: float, seed: int, draft: Sequence[int]
+    ) -> Generator[Choice, None, None]:
+        """Tokens as decoding from scratch makes them; a draft, for greedy decoding, only makes them come sooner."""
+        accepted: list[int] = []
+        while temperature == 0 and draft:
+            part, draft = draft[:VERIFY_LIMIT], draft[VERIFY_LIMIT:]
+            choices = self.decoder.verify(part, rules, accepted)
+            n_accepted = len(choices) - 1  # the last choice follows the agreed ones; `generate` makes it again
+            yield from choices[:n_accepted]
+            accepted += part[:n_accepted]
+            self.timings.draft_tokens += len(part)
+            self.timings.draft_accepted += n_accepted
+            if n_accepted < len(part):
+                break
+        yield from self.decoder.generate(rules, temperature, seed, accepted)
+
+
+def _softmax(logits: F32) -> F32:
+    weights: F32 = np.exp(logits - logits.max())
+    weights /= weights.sum()
+    return weights
+
+
+def _ms_since(start: float) -> float:
+    return (time.perf_counter() - start) * 1000

@@ -1,0 +1,70 @@
+"""Which runtime computes on which device, and what "auto" means on this computer."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+from engine.errors import DeviceError
+
+if TYPE_CHECKING:
+    from engine.checkpoint import Checkpoint
+    from engine.runtime import Runtime
+
+DEVICES = ("auto", "metal", "cuda", "cpu", "mlx-cpu", "numpy")
+
+
+def open_runtime(checkpoint: Checkpoint, device: str = "auto", threads: int | None = None) -> Runtime:
+    """Bring the weights onto a device. Raises DeviceError where it is not there or lacks its library."""
+    if device not in DEVICES:
+        raise DeviceError(f'There is no device "{device}". Choose one of {", ".join(DEVICES)}.')
+    if device == "auto":
+        device = best_device()
+    if device in ("metal", "cuda", "mlx-cpu"):
+        return _open_mlx(checkpoint, device)
+    if device == "cpu":
+        native = _native()
+        if native is not None:
+            return cast("Runtime", native.NativeRuntime(checkpoint, threads=threads))
+    from engine.cpu.reference import NumpyRuntime
+
+    return NumpyRuntime(checkpoint)
+
+
+def best_device() -> str:
+    """A GPU that MLX can use, else the CPU."""
+    if sys.platform == "darwin":
+        # Importing MLX is slow; every Mac with an Apple processor has Metal
+        return "metal" if platform.machine() == "arm64" else "cpu"
+    mlx = _mlx()
+    return "cuda" if mlx is not None and mlx.cuda.is_available() else "cpu"
+
+
+def _open_mlx(checkpoint: Checkpoint, device: str) -> Runtime:
+    mlx = _mlx()
+    if mlx is None:
+        raise DeviceError(f"The device {device} needs MLX, which is not installed: use the device cpu.")
+    if device == "metal" and not mlx.metal.is_available():
+        raise DeviceError("This computer has no Metal GPU: use the device auto or cpu.")
+    if device == "cuda" and not mlx.cuda.is_available():
+        raise DeviceError("No NVIDIA GPU that MLX can use was found: use the device auto or cpu.")
+    module = importlib.import_module("engine.mlx_runtime")
+    return cast("Runtime", module.MlxRuntime(checkpoint, "cpu" if device == "mlx-cpu" else device))
+
+
+def _mlx() -> Any | None:
+    """mlx.core, or None where it is not installed or does not load."""
+    try:
+        return importlib.import_module("mlx.core")
+    except (ImportError, OSError):
+        return None
+
+
+def _native() -> Any | None:
+    """The module of the native CPU runtime, or None where its library was not built or does not load."""
+    try:
+        return importlib.import_module("engine.cpu.native")
+    except (ImportError, OSError):
+        return None
