@@ -26,7 +26,7 @@ class Method(StrEnum):
 
     AUTO = "auto"
     PASTE = "paste"
-    TYPE = "type"
+    TYPE = "keys"
     COPY = "copy"
 
 

@@ -1,4 +1,4 @@
-"""One virtual desktop for all end-to-end tests of a run; programs are opened once and cleared between tests."""
+"""One virtual desktop and microphone for all end-to-end tests of a run; programs stay open between tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dictation.desktop.linux_x11 import X11Desktop
+from tests.e2e.audio import VirtualMicrophone
 from tests.e2e.desktop import VirtualDesktop
 
 
@@ -18,6 +19,14 @@ def virtual_desktop() -> Iterator[VirtualDesktop]:
     folder = Path(tempfile.mkdtemp(prefix="sayso-"))  # short: sockets lie in it
     with VirtualDesktop(folder) as desktop:
         yield desktop
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def virtual_microphone() -> Iterator[VirtualMicrophone]:
+    folder = Path(tempfile.mkdtemp(prefix="sayso-"))
+    with VirtualMicrophone(folder) as microphone:
+        yield microphone
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -47,6 +47,9 @@ class Processes:
         self._running[name] = process
         return process
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._running
+
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text("utf-8", "replace")
 
