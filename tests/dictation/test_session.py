@@ -135,6 +135,7 @@ ROWS = {
         (3.6, TICK, [OpenMicrophone(again=True)]),
         (3.7, s.MicrophoneLost("gone"), []),
         (4.2, TICK, [OpenMicrophone(again=True)]),
+        (6.2, TICK, [OpenMicrophone(again=True)]),
         (7.0, TICK, ["microphone_gone", *RELEASE, *END]),
         (7.5, text(1), [e.FinalText, (1, State.DELIVERING), Deliver(1)]),
     ],
