@@ -1,0 +1,222 @@
+"""Whisper in MLX, top to bottom: encoder, cross-attention K and V, and the plain reference decoder.
+
+Reads like the paper: pre-norm transformer, exact GELU, heads of 64, k without bias, logits through the token table.
+The fast one-token step is in `fused.py` beside it; tests hold the two together. Shapes: n positions, d = n_*_state,
+heads = d / 64; K and V are head-major, [1, heads, positions, 64].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from engine.cache import CrossKV
+from engine.checkpoint import Checkpoint
+from engine.runtime import HEAD_SIZE, N_AUDIO_CTX, Dims
+from engine.weights import Linear, Loader, Matrix, Norm
+
+KV = tuple[mx.array, mx.array]
+VOCAB_ROWS = 8  # rows of the logit head are padded to a multiple of this: GPU matvec kernels want it
+
+
+def gelu(x: mx.array) -> mx.array:
+    """Exact GELU (erf)."""
+    return x * (1 + mx.erf(x * 2**-0.5)) * 0.5
+
+
+def split_heads(x: mx.array) -> mx.array:
+    """(n, d) -> [1, heads, n, 64]."""
+    return x.reshape(1, x.shape[0], -1, HEAD_SIZE).transpose(0, 2, 1, 3)
+
+
+def join_heads(x: mx.array) -> mx.array:
+    """[1, heads, n, 64] -> (n, d)."""
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[2], -1)
+
+
+def attention(q: mx.array, k: mx.array, v: mx.array, mask: mx.array | None = None) -> mx.array:
+    """[1, heads, n, 64] queries over [1, heads, m, 64]; mask True where a key may be seen."""
+    return mx.fast.scaled_dot_product_attention(q, k, v, scale=HEAD_SIZE**-0.5, mask=mask)
+
+
+@dataclass(frozen=True)
+class EncoderLayer:
+    norm: Norm
+    qkv: Linear  # q, k, v stacked
+    out: Linear
+    mlp_norm: Norm
+    fc1: Linear
+    fc2: Linear
+
+
+@dataclass(frozen=True)
+class DecoderLayer:
+    norm: Norm
+    qkv: Linear  # q, k, v stacked
+    out: Linear
+    cross_norm: Norm
+    cross_q: Linear
+    cross_kv: Linear  # k, v stacked; used once per window
+    cross_out: Linear
+    mlp_norm: Norm
+    fc1: Linear
+    fc2: Linear
+
+
+class Encoder:
+    def __init__(self, load: Loader, widen: bool) -> None:
+        """widen: hold quantized matrices dense, for devices where that is faster."""
+        dims = load.checkpoint.dims
+        # (out, in, 3) -> (3 * in, out): a convolution is one product over three frames side by side
+        conv1, conv2 = (load.array(f"encoder.conv{i}.weight").transpose(2, 1, 0) for i in (1, 2))
+        self.conv1 = mx.contiguous(conv1.reshape(-1, dims.n_audio_state))
+        self.conv2 = mx.contiguous(conv2.reshape(-1, dims.n_audio_state))
+        self.conv1_bias, self.conv2_bias = load.array("encoder.conv1.bias"), load.array("encoder.conv2.bias")
+        self.positions = load.array("encoder.embed_positions.weight")
+        self.layers = [self._layer(load, f"encoder.layers.{i}", widen) for i in range(dims.n_audio_layer)]
+        self.norm = load.norm("encoder.layer_norm")
+        mx.eval(self.conv1, self.conv2)
+
+    @staticmethod
+    def _layer(load: Loader, at: str, widen: bool) -> EncoderLayer:
+        return EncoderLayer(
+            load.norm(f"{at}.self_attn_layer_norm"),
+            load.linear(*(f"{at}.self_attn.{x}_proj" for x in "qkv"), widen=widen),
+            load.linear(f"{at}.self_attn.out_proj", widen=widen),
+            load.norm(f"{at}.final_layer_norm"),
+            load.linear(f"{at}.fc1", widen=widen),
+            load.linear(f"{at}.fc2", widen=widen),
+        )
+
+    def stem(self, frames: mx.array, first: int) -> mx.array:
+        """Positions first, first + 1, … from mel frames: (n, d).
+
+        frames: mel frames 2 * first - 2 (or 0, at the left edge) up to and with 2 * (first + n), the one to the right.
+        """
+        if first == 0:  # what lies left of the window is zero, before each convolution
+            frames = mx.concatenate([mx.zeros((1, frames.shape[1]), frames.dtype), frames])
+        x = gelu(_three(frames, 1) @ self.conv1 + self.conv1_bias)
+        if first == 0:
+            x = mx.concatenate([mx.zeros((1, x.shape[1]), x.dtype), x])
+        x = gelu(_three(x, 2) @ self.conv2 + self.conv2_bias)
+        return x + self.positions[first : first + x.shape[0]]
+
+    def __call__(
+        self,
+        frames: mx.array,
+        first: int,
+        past: Sequence[KV] | None,
+        tail: Sequence[KV] | None,
+        between: Callable[[mx.array], None],
+    ) -> tuple[mx.array, list[KV]]:
+        """Encode positions from `first` on; `frames` as for `stem`.
+
+        past, tail: each layer's K and V of the positions before and after these, or None where there are none.
+        between: called after each layer with its output.
+        Returns the final states (n, d) and each layer's K and V of these positions.
+        """
+        x = self.stem(frames, first)
+        made: list[KV] = []
+        for i, layer in enumerate(self.layers):
+            q, k, v = (split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1))
+            made.append((k, v))
+            around = [kv for kv in (past and past[i], (k, v), tail and tail[i]) if kv]
+            keys, values = (
+                around[0] if len(around) == 1 else (mx.concatenate(a, axis=2) for a in zip(*around, strict=True))
+            )
+            x = x + layer.out(join_heads(attention(q, keys, values)))
+            x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
+            between(x)
+        return self.norm(x), made
+
+
+def _three(x: mx.array, step: int) -> mx.array:
+    """Every `step`-th window of three rows, side by side: (n + 2, c) -> (n / step, 3 * c)."""
+    n = x.shape[0] - 2
+    return mx.concatenate([x[i : i + n : step] for i in range(3)], axis=-1)
+
+
+class Decoder:
+    def __init__(self, load: Loader) -> None:
+        dims = load.checkpoint.dims
+        self.n_vocab = dims.n_vocab
+        self.table: Matrix = load.matrix(["decoder.embed_tokens.weight"], pad_rows_to=VOCAB_ROWS)
+        self.positions = load.array("decoder.embed_positions.weight")
+        self.layers = [self._layer(load, f"decoder.layers.{i}") for i in range(dims.n_text_layer)]
+        self.norm = load.norm("decoder.layer_norm")
+
+    @staticmethod
+    def _layer(load: Loader, at: str) -> DecoderLayer:
+        return DecoderLayer(
+            load.norm(f"{at}.self_attn_layer_norm"),
+            load.linear(*(f"{at}.self_attn.{x}_proj" for x in "qkv")),
+            load.linear(f"{at}.self_attn.out_proj"),
+            load.norm(f"{at}.encoder_attn_layer_norm"),
+            load.linear(f"{at}.encoder_attn.q_proj"),
+            load.linear(*(f"{at}.encoder_attn.{x}_proj" for x in "kv")),
+            load.linear(f"{at}.encoder_attn.out_proj"),
+            load.norm(f"{at}.final_layer_norm"),
+            load.linear(f"{at}.fc1"),
+            load.linear(f"{at}.fc2"),
+        )
+
+    def cross(self, states: mx.array) -> CrossKV:
+        """Cross-attention K and V of encoder states (n, d), computed once per window."""
+        parts = [mx.split(layer.cross_kv(states), 2, axis=-1) for layer in self.layers]
+        return CrossKV([split_heads(k) for k, _ in parts], [split_heads(v) for _, v in parts])
+
+    def reference(self, tokens: Sequence[int], cache: list[KV | None], cross: CrossKV) -> mx.array:
+        """The plain decoder that the fused step is held against: raw logits (n_tokens, n_vocab).
+
+        cache: one entry per layer, None at the start; grows by these tokens. Q, K and V are products of their own,
+        and nothing is written in place.
+        """
+        start = 0 if cache[0] is None else cache[0][0].shape[2]
+        x = self.table.take(mx.array(list(tokens))) + self.positions[start : start + len(tokens)]
+        d = x.shape[1]
+        for i, layer in enumerate(self.layers):
+            h = layer.norm(x)
+            q, k, v = (split_heads(layer.qkv.part(j * d, (j + 1) * d)(h)) for j in range(3))
+            if (before := cache[i]) is not None:
+                k, v = mx.concatenate([before[0], k], axis=2), mx.concatenate([before[1], v], axis=2)
+            cache[i] = (k, v)
+            seen = mx.arange(k.shape[2])[None] <= mx.arange(start, k.shape[2])[:, None]
+            x = x + layer.out(join_heads(_plain_attention(q, k, v, seen)))
+            q = split_heads(layer.cross_q(layer.cross_norm(x)))
+            x = x + layer.cross_out(join_heads(_plain_attention(q, cross.keys[i], cross.values[i])))
+            x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
+        return self.table.product(self.norm(x))[:, : self.n_vocab]
+
+
+def _plain_attention(q: mx.array, k: mx.array, v: mx.array, seen: mx.array | None = None) -> mx.array:
+    scores = (q * HEAD_SIZE**-0.5) @ k.transpose(0, 1, 3, 2)
+    if seen is not None:
+        scores = mx.where(seen, scores, -mx.inf)
+    return mx.softmax(scores, axis=-1, precise=True) @ v
+
+
+class Model:
+    """Encoder and decoder of a checkpoint, on the default device, in `dtype`."""
+
+    def __init__(self, checkpoint: Checkpoint, dtype: mx.Dtype, widen_encoder: bool) -> None:
+        self.dims: Dims = checkpoint.dims
+        self.dtype = dtype
+        load = Loader(checkpoint, dtype)
+        self.encoder = Encoder(load, widen_encoder)
+        self.decoder = Decoder(load)
+
+
+__all__ = [
+    "KV",
+    "N_AUDIO_CTX",
+    "Decoder",
+    "DecoderLayer",
+    "Encoder",
+    "Model",
+    "attention",
+    "gelu",
+    "join_heads",
+    "split_heads",
+]

@@ -1,0 +1,182 @@
+"""A Checkpoint's tensors as MLX arrays, dense or in MLX's quantized layout, and linear layers made of them.
+
+Nothing here is lazy when it is handed out, and nothing lives at module level: an MLX array belongs to its thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+from gguf import GGMLQuantizationType as TensorType
+
+from engine.checkpoint import Checkpoint, Tensor
+from engine.repack import GROUP, affine, is_affine
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A matrix (rows, columns) in the dtype of the activations."""
+
+    weight: mx.array
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.weight.shape[0])
+
+    def product(self, x: mx.array) -> mx.array:
+        """x (..., columns) times the matrix transposed: (..., rows)."""
+        return x @ self.weight.T
+
+    def take(self, rows: mx.array) -> mx.array:
+        """Rows by index, (n,) -> (n, columns)."""
+        return self.weight[rows]
+
+    def part(self, start: int, end: int) -> Dense:
+        """Rows start to end, a view."""
+        return Dense(self.weight[start:end])
+
+    def dense(self) -> Dense:
+        return self
+
+    def arrays(self) -> list[mx.array]:
+        return [self.weight]
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """A matrix in MLX's affine layout, groups of 32; scales and biases in the dtype of the activations.
+
+    (Mixed dtypes would make MLX convert the scales in every product.)
+    """
+
+    packed: mx.array
+    scales: mx.array
+    biases: mx.array
+    bits: int
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.packed.shape[0])
+
+    def product(self, x: mx.array) -> mx.array:
+        return mx.quantized_matmul(
+            x, self.packed, self.scales, self.biases, transpose=True, group_size=GROUP, bits=self.bits
+        )
+
+    def take(self, rows: mx.array) -> mx.array:
+        return mx.dequantize(self.packed[rows], self.scales[rows], self.biases[rows], group_size=GROUP, bits=self.bits)
+
+    def part(self, start: int, end: int) -> Quantized:
+        return Quantized(self.packed[start:end], self.scales[start:end], self.biases[start:end], self.bits)
+
+    def dense(self) -> Dense:
+        return Dense(mx.dequantize(self.packed, self.scales, self.biases, group_size=GROUP, bits=self.bits))
+
+    def arrays(self) -> list[mx.array]:
+        return [self.packed, self.scales, self.biases]
+
+
+Matrix = Dense | Quantized
+
+
+@dataclass(frozen=True)
+class Linear:
+    """matrix (rows, columns) and bias (rows,)."""
+
+    matrix: Matrix
+    bias: mx.array | None
+
+    def __call__(self, x: mx.array) -> mx.array:
+        y = self.matrix.product(x)
+        return y if self.bias is None else y + self.bias
+
+    def part(self, start: int, end: int) -> Linear:
+        return Linear(self.matrix.part(start, end), None if self.bias is None else self.bias[start:end])
+
+
+@dataclass(frozen=True)
+class Norm:
+    weight: mx.array
+    bias: mx.array
+
+    def __call__(self, x: mx.array) -> mx.array:
+        return mx.fast.layer_norm(x, self.weight, self.bias, 1e-5)
+
+
+class Loader:
+    """Turns a checkpoint's tensors into MLX arrays one after the other, so that little more than the result is held."""
+
+    def __init__(self, checkpoint: Checkpoint, dtype: mx.Dtype) -> None:
+        self.checkpoint = checkpoint
+        self.dtype = dtype
+
+    def array(self, name: str) -> mx.array:
+        """A norm, bias or table, dense."""
+        return self._ready(mx.array(self.checkpoint[name].f32()).astype(self.dtype))
+
+    def norm(self, name: str) -> Norm:
+        return Norm(self.array(f"{name}.weight"), self.array(f"{name}.bias"))
+
+    def linear(self, *names: str, widen: bool = False) -> Linear:
+        """One layer, or several stacked row-wise into one product; a missing bias counts as zeros."""
+        matrix = self.matrix([f"{name}.weight" for name in names], widen=widen)
+        return Linear(matrix, self._bias(names))
+
+    def matrix(self, names: Sequence[str], widen: bool = False, pad_rows_to: int = 1) -> Matrix:
+        """Tensors stacked row-wise. Quantized where MLX has the layout and all are of one type, else dense.
+
+        pad_rows_to: rows of zeros are added up to a multiple of this.
+        """
+        tensors = [self.checkpoint[name] for name in names]
+        rows = sum(tensor.shape[0] for tensor in tensors)
+        pad = -rows % pad_rows_to
+        if len({tensor.type for tensor in tensors}) == 1 and is_affine(tensors[0].type):
+            matrix: Matrix = self._quantized(tensors, pad)
+            if widen:
+                matrix = matrix.dense()
+        else:
+            matrix = Dense(_stack([self._dense(tensor) for tensor in tensors], pad))
+        self._ready(*matrix.arrays())
+        return matrix
+
+    def _quantized(self, tensors: Sequence[Tensor], pad: int) -> Quantized:
+        parts = [affine(tensor) for tensor in tensors]
+
+        def column(get: Callable[[int], mx.array]) -> mx.array:
+            return _stack([get(i) for i in range(len(parts))], pad)
+
+        return Quantized(
+            column(lambda i: mx.array(parts[i].packed)),
+            column(lambda i: mx.array(parts[i].scales).astype(self.dtype)),
+            column(lambda i: mx.array(parts[i].biases).astype(self.dtype)),
+            parts[0].bits,
+        )
+
+    def _dense(self, tensor: Tensor) -> mx.array:
+        if tensor.type == TensorType.F16:
+            return mx.array(tensor.data.view(np.float16).reshape(tensor.shape)).astype(self.dtype)
+        return mx.array(tensor.f32()).astype(self.dtype)
+
+    def _bias(self, names: Sequence[str]) -> mx.array | None:
+        found = [f"{name}.bias" in self.checkpoint.tensors for name in names]
+        if not any(found):
+            return None
+        parts = [
+            self.array(f"{name}.bias") if has else mx.zeros(self.checkpoint[f"{name}.weight"].shape[0], self.dtype)
+            for name, has in zip(names, found, strict=True)
+        ]
+        return self._ready(mx.concatenate(parts))
+
+    @staticmethod
+    def _ready(*arrays: mx.array) -> mx.array:
+        mx.eval(*arrays)
+        return arrays[0]
+
+
+def _stack(parts: list[mx.array], pad: int) -> mx.array:
+    if pad:
+        parts = [*parts, mx.zeros((pad, parts[0].shape[1]), parts[0].dtype)]
+    return mx.concatenate(parts) if len(parts) > 1 else parts[0]

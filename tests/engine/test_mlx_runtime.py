@@ -1,0 +1,181 @@
+"""The MLX encoder: whole windows, the silence cache, frozen blocks; threads, cancelling, devices. Random weights."""
+
+import subprocess
+import sys
+import threading
+from itertools import islice
+
+import numpy as np
+import pytest
+from gguf import GGMLQuantizationType as TensorType
+
+from engine.errors import Cancelled, DeviceError, OptionError
+from engine.mlx_runtime import MlxRuntime, available_device
+from engine.runtime import Rules
+from tests.engine.random_checkpoint import random_checkpoint, random_dims
+
+RULES = Rules((1,), (220, 50257), 50257, 50363, 50364)
+
+
+@pytest.fixture(scope="module")
+def runtime():
+    return MlxRuntime(random_checkpoint(random_dims(d=64), TensorType.Q8_0), "mlx-cpu")
+
+
+def speech_like(frames: int, n_mels: int = 80) -> np.ndarray:
+    """log10 mel power of noise that comes and goes."""
+    rng = np.random.default_rng(1)
+    loudness = 2 * np.sin(np.arange(frames) / 17)[:, None]
+    return (rng.normal(-2, 1, (frames, n_mels)) + loudness).astype(np.float32)
+
+
+def window(log_power: np.ndarray) -> np.ndarray:
+    """The normalised 30 s mel of log power followed by digital silence."""
+    log = np.full((3000, log_power.shape[1]), -10, np.float32)
+    log[: len(log_power)] = log_power
+    return (np.maximum(log, log.max() - 8) + 4) / 4
+
+
+@pytest.fixture(scope="module")
+def silent(runtime):
+    """States of an all-silence window, encoded whole."""
+    return runtime.encode(np.full((3000, 80), -1.5, np.float32)).states()
+
+
+def test_silence_encoded_in_part_equals_silence_encoded_whole(runtime, silent):
+    part = runtime.encode(np.full((3000, 80), -1.5, np.float32), audio_context=37)
+    assert (part.n_positions, part.n_encoded) == (1500, 37)
+    np.testing.assert_allclose(part.states(), silent, atol=2e-4)
+
+
+def test_silence_encoded_in_blocks_equals_silence_encoded_whole(runtime, silent):
+    stream = runtime.encoder_stream(block_s=0.4, look_ahead_s=0.2)
+    for _ in range(11):
+        stream.append(np.full((13, 80), -10, np.float32))
+    assert stream.n_frozen == 60
+    np.testing.assert_allclose(stream.state().states(), silent, atol=2e-4)
+
+
+def test_a_stream_with_nothing_frozen_equals_a_short_window_encoded_at_once(runtime):
+    log = speech_like(90)
+    stream = runtime.encoder_stream()
+    for chunk in np.array_split(log, 4):
+        stream.append(chunk)
+    got = stream.state()
+    at_once = runtime.encode(window(log), audio_context=got.n_encoded)
+    assert got.n_encoded == 45 + 25
+    np.testing.assert_allclose(got.states(), at_once.states(), atol=2e-4)
+
+
+def test_frozen_positions_stay_as_they_were_however_much_follows(runtime):
+    log = speech_like(400)
+    stream = runtime.encoder_stream(block_s=0.5, look_ahead_s=0.5)
+    stream.append(log[:101])
+    frozen = stream.n_frozen
+    early = stream.state().states()
+    stream.append(log[101:])
+    assert frozen == 25 and stream.n_frozen == 175
+    np.testing.assert_array_equal(stream.state().states()[:frozen], early[:frozen])
+
+
+def test_a_stream_takes_no_more_than_thirty_seconds(runtime):
+    stream = runtime.encoder_stream(block_s=10, look_ahead_s=1)
+    stream.append(speech_like(3500))
+    assert stream.state().n_encoded == 1500
+
+
+def test_cutting_a_stream_differently_changes_nothing(runtime):
+    log = speech_like(333)
+    states = []
+    for size in (7, 50, 333):
+        stream = runtime.encoder_stream(block_s=0.6, look_ahead_s=0.2)
+        for start in range(0, len(log), size):
+            stream.append(log[start : start + size])
+        states.append(stream.state().states())
+    np.testing.assert_allclose(states[1], states[0], atol=2e-4)
+    np.testing.assert_allclose(states[2], states[0], atol=2e-4)
+
+
+def test_128_mels_and_the_100_language_vocabulary_encode_and_decode():
+    runtime = MlxRuntime(random_checkpoint(random_dims(n_mels=128, n_vocab=51866), TensorType.F16), "mlx-cpu")
+    decoder = runtime.decoder(runtime.encode(window(speech_like(60, 128)), audio_context=40))
+    decoder.prefill([50258, 50259, 50360, 50364])
+    assert decoder.logits().shape == (51866,)
+    rules = Rules((1,), (220, 50257), 50257, 50364, 50365)
+    tokens = [choice.token for choice in islice(decoder.generate(rules), 5)]
+    assert len(tokens) == 5 and max(tokens) < 50365
+
+
+def test_cancelling_stops_between_encoder_layers_and_between_steps():
+    runtime = MlxRuntime(random_checkpoint(random_dims(d=64, layers=4)), "mlx-cpu")
+    asked = []
+    runtime.set_cancel(lambda: asked.append(1) or len(asked) > 3)
+    with pytest.raises(Cancelled):
+        runtime.encode(window(speech_like(20)), audio_context=1500)
+    assert len(asked) == 4
+    runtime.set_cancel(None)
+    decoder = runtime.decoder(runtime.encode(window(speech_like(20)), audio_context=10))
+    decoder.prefill([50258])
+    steps = decoder.generate(RULES)
+    next(steps)
+    runtime.set_cancel(lambda: True)
+    with pytest.raises(Cancelled):
+        next(steps)
+
+
+def test_wrong_calls_get_a_sentence(runtime):
+    decoder = runtime.decoder(runtime.encode(window(speech_like(20)), audio_context=10))
+    with pytest.raises(OptionError, match="prefill first"):
+        next(decoder.generate(RULES))
+    with pytest.raises(OptionError, match="fit"):
+        decoder.prefill([1] * 449)
+    with pytest.raises(OptionError, match="rewind"):
+        decoder.rewind(1)
+    with pytest.raises(OptionError, match="at most 32"):
+        decoder.verify([1] * 33, RULES)
+    with pytest.raises(OptionError, match="30 s"):
+        runtime.encoder_stream(block_s=29, look_ahead_s=2)
+
+
+@pytest.mark.skipif(available_device() is not None, reason="this computer has a GPU that MLX can use")
+@pytest.mark.parametrize("device", ["metal", "cuda"])
+def test_a_device_that_is_not_there_is_named(device):
+    with pytest.raises(DeviceError, match=f"no {device} device"):
+        MlxRuntime(random_checkpoint(random_dims(d=64, layers=1)), device)
+
+
+def test_building_on_one_thread_and_running_on_another_is_possible_after_close():
+    """Two runtimes, each living and dying on a thread of its own, as model switches do; the process exits cleanly."""
+    program = """
+import threading, numpy as np
+from engine.mlx_runtime import MlxRuntime
+from engine.runtime import Rules
+from tests.engine.random_checkpoint import random_checkpoint, random_dims
+def work():
+    runtime = MlxRuntime(random_checkpoint(random_dims(d=64, layers=1)), "mlx-cpu")
+    decoder = runtime.decoder(runtime.encode(np.zeros((3000, 80), np.float32), audio_context=10))
+    decoder.prefill([50258])
+    print(next(decoder.generate(Rules((), (), 50257, 50363, 50364))).token)
+    runtime.close()
+for _ in range(2):
+    thread = threading.Thread(target=work); thread.start(); thread.join()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True)
+    first, second = done.stdout.split()
+    assert first == second
+
+
+def test_importing_the_runtime_makes_no_array_so_any_thread_may_build_one():
+    tokens = []
+
+    def work() -> None:
+        runtime = MlxRuntime(random_checkpoint(random_dims(d=64, layers=1)), "mlx-cpu")
+        decoder = runtime.decoder(runtime.encode(np.zeros((3000, 80), np.float32), audio_context=10))
+        decoder.prefill([50258])
+        tokens.append(next(decoder.generate(RULES)).token)
+        runtime.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(tokens) == 1
