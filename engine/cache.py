@@ -46,8 +46,11 @@ class CrossKV:
         return int(self.keys[0].shape[2])
 
     def part(self, start: int, end: int) -> CrossKV:
-        """Positions start to end."""
-        return CrossKV([k[:, :, start:end] for k in self.keys], [v[:, :, start:end] for v in self.values])
+        """Positions start to end, copied."""
+        return CrossKV(
+            [mx.contiguous(k[:, :, start:end]) for k in self.keys],
+            [mx.contiguous(v[:, :, start:end]) for v in self.values],
+        )
 
     @staticmethod
     def join(parts: list[CrossKV]) -> CrossKV:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 # One token must be one submission: the CUDA backend cuts its graphs after this many nodes. Read once, at first use.
 os.environ.setdefault("MLX_MAX_OPS_PER_BUFFER", "250")
@@ -21,13 +22,12 @@ from engine.checkpoint import Checkpoint
 from engine.errors import Cancelled, DeviceError, OptionError
 from engine.fused import FusedDecoder, Pending, history, read_choice
 from engine.model import KV, Model
-from engine.runtime import F32, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
+from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
 
 CACHE_LIMIT_BYTES = 256 << 20  # freed buffers that MLX may keep for reuse
 BUCKET = 50  # on a GPU short windows are rounded up to whole seconds, so that few distinct shapes exist
-BLOCK_S, LOOK_AHEAD_S = 4.0, 1.0
-POSITIONS_PER_S = 50
-FLOOR = -1.5  # the lowest normalised mel value there can be: log10 of 1e-10
+LOG_FLOOR = -10.0  # log10 of the least mel power, 1e-10
+MEL_FLOOR = (LOG_FLOOR + 4) / 4  # the same, normalised
 SILENCE_STEP = 0.5  # silence caches are made for levels rounded to this
 
 
@@ -63,11 +63,39 @@ class MlxAudio:
         return np.array(self._states.astype(mx.float32))
 
 
-class Silence:
-    """The encoder's view of an all-silence window at one mel level."""
+@dataclass(frozen=True)
+class Encoded:
+    """What the encoder made of consecutive positions, all of it evaluated."""
 
-    def __init__(self, states: mx.array, kv: list[KV], cross: CrossKV) -> None:
-        self.states, self.kv, self.cross = states, kv, cross
+    states: mx.array  # (n, d), after the final norm
+    kv: list[KV]  # each encoder layer's K and V, [1, heads, n, 64]
+    cross: CrossKV
+
+    @property
+    def n_positions(self) -> int:
+        return int(self.states.shape[0])
+
+    def first(self, n: int) -> Encoded:
+        """The first n positions, copied, so that the rest is freed."""
+        kv = [(mx.contiguous(k[:, :, :n]), mx.contiguous(v[:, :, :n])) for k, v in self.kv]
+        return self._ready(Encoded(mx.contiguous(self.states[:n]), kv, self.cross.part(0, n)))
+
+    def followed_by(self, other: Encoded) -> Encoded:
+        kv = [
+            (mx.concatenate([k, k2], axis=2), mx.concatenate([v, v2], axis=2))
+            for (k, v), (k2, v2) in zip(self.kv, other.kv, strict=True)
+        ]
+        states = mx.concatenate([self.states, other.states])
+        return self._ready(Encoded(states, kv, CrossKV.join([self.cross, other.cross])))
+
+    @staticmethod
+    def _ready(made: Encoded) -> Encoded:
+        mx.eval(made.states, made.kv, made.cross.keys, made.cross.values)
+        return made
+
+
+class Silence(Encoded):
+    """The encoder's view of an all-silence window at one mel level."""
 
     def kv_after(self, position: int) -> list[KV] | None:
         if position >= N_AUDIO_CTX:
@@ -145,21 +173,14 @@ class MlxRuntime:
         n = N_AUDIO_CTX if audio_context is None else self.round_up(audio_context)
         frames = mx.array(mel, self.dtype)
         if n == N_AUDIO_CTX:
-            edge = mx.zeros((1, frames.shape[1]), self.dtype)
-            states, _ = self.encode_block(mx.concatenate([frames, edge]), 0, None, None)
-            return self.audio(states, None, n)
-        silence = self.silence(max(float(mel.max()) - 2, FLOOR))  # the floor lies 8 decades, so 2 units, below the peak
-        states, _ = self.encode_block(frames[: 2 * n + 1], 0, None, silence.kv_after(n))
-        return self.audio(states, silence, n)
+            frames, silence = mx.concatenate([frames, mx.zeros((1, frames.shape[1]), self.dtype)]), None
+        else:  # the floor lies 8 decades, so 2 units, below the peak
+            frames, silence = frames[: 2 * n + 1], self.silence(max(float(mel.max()) - 2, MEL_FLOOR))
+        states, kv = self.encode_block(frames, 0, None, silence.kv_after(n) if silence else None)
+        return self.audio(Encoded(states, kv, self.cross(states)), silence)
 
-    def encoder_stream(self, block_s: float | None = None, look_ahead_s: float | None = None) -> MlxEncoderStream:
-        block, ahead = (
-            round((default if value is None else value) * POSITIONS_PER_S)
-            for value, default in ((block_s, BLOCK_S), (look_ahead_s, LOOK_AHEAD_S))
-        )
-        if block < 1 or ahead < 0 or block + ahead > N_AUDIO_CTX:
-            raise OptionError("A block must last at least 0.02 s, and block and look-ahead together at most 30 s.")
-        return MlxEncoderStream(self, block, ahead)
+    def encoder_stream(self) -> MlxEncoderStream:
+        return MlxEncoderStream(self)
 
     def round_up(self, positions: int) -> int:
         """To the bucket, within 1 and 1500."""
@@ -183,7 +204,7 @@ class MlxRuntime:
 
     def silence(self, level: float) -> Silence:
         """The cache for a mel level, rounded to 0.5; made on first use."""
-        level = max(round(level / SILENCE_STEP) * SILENCE_STEP, FLOOR)
+        level = max(round(level / SILENCE_STEP) * SILENCE_STEP, MEL_FLOOR)
         if level not in self._silences:
             frames = mx.full((2 * N_AUDIO_CTX, self.dims.n_mels), level, self.dtype)
             edge = mx.zeros((1, self.dims.n_mels), self.dtype)
@@ -198,98 +219,73 @@ class MlxRuntime:
         mx.eval(cross.keys, cross.values)
         return cross
 
-    def audio(self, states: mx.array, silence: Silence | None, n_encoded: int) -> MlxAudio:
-        """States of the first n_encoded positions, followed by silence, as an AudioState."""
-        cross = self.cross(states)
-        if silence is not None and n_encoded < N_AUDIO_CTX:
-            states = mx.concatenate([states, silence.states[n_encoded:]])
-            cross = CrossKV.join([cross, silence.cross.part(n_encoded, N_AUDIO_CTX)])
+    def audio(self, encoded: Encoded, silence: Silence | None) -> MlxAudio:
+        """Encoded positions, followed by silence up to 1500, as an AudioState."""
+        n, states, cross = encoded.n_positions, encoded.states, encoded.cross
+        if silence is not None and n < N_AUDIO_CTX:
+            states = mx.concatenate([states, silence.states[n:]])
+            cross = CrossKV.join([cross, silence.cross.part(n, N_AUDIO_CTX)])
             mx.eval(states, cross.keys, cross.values)
-        return MlxAudio(states, cross, n_encoded)
+        return MlxAudio(states, cross, n)
 
     def decoder(self, audio: MlxAudio) -> MlxDecoder:
         return MlxDecoder(self, audio)
 
 
 class MlxEncoderStream:
-    """Blocks with a frozen past (see `engine.runtime.EncoderStream`): at most block + look-ahead positions are redone.
+    """An utterance encoded while it is spoken (see `engine.runtime.EncoderStream`).
 
-    Frozen positions keep their K and V per encoder layer, final states and cross K and V; the look-ahead is encoded
-    with its block and dropped. The mel floor follows the loudest bin heard so far.
+    Of every encoded position it keeps K and V per encoder layer, final states and cross-attention K and V. The
+    convolution stem of a pass sees two mel frames to the left of it and silence to the right of what was heard.
     """
 
-    MARGIN = 25  # positions of real silence encoded after the last frame, 0.5 s
-
-    def __init__(self, runtime: MlxRuntime, block: int, look_ahead: int) -> None:
-        self._runtime, self._block, self._ahead = runtime, block, look_ahead
-        self._log = np.empty((0, runtime.dims.n_mels), np.float32)  # from two frames before the frozen border on
-        self._start = 0  # index of its first frame in the utterance
-        self._n_frames = 0
-        self._loudest = -10.0
-        self._frozen = 0
-        self._past: list[KV] | None = None
-        self._states: list[mx.array] = []
-        self._cross: list[CrossKV] = []
+    def __init__(self, runtime: MlxRuntime) -> None:
+        self._runtime = runtime
+        self._log = np.empty((0, runtime.dims.n_mels), np.float32)  # log10 mel power of the whole utterance
+        self._encoded: Encoded | None = None
 
     @property
-    def n_frozen(self) -> int:
-        return self._frozen
+    def n_heard(self) -> int:
+        return min(N_AUDIO_CTX, -(-len(self._log) // 2))
+
+    @property
+    def n_encoded(self) -> int:
+        return 0 if self._encoded is None else self._encoded.n_positions
 
     def append(self, log_power: F32) -> None:
-        room = 2 * N_AUDIO_CTX - self._n_frames
+        room = 2 * N_AUDIO_CTX - len(self._log)
         self._log = np.concatenate([self._log, log_power[:room].astype(np.float32)])
-        self._n_frames += min(len(log_power), room)
-        while self._n_frames >= 2 * (self._frozen + self._block + self._ahead):
-            self._freeze()
 
-    def state(self) -> MlxAudio:
-        runtime, p = self._runtime, self._frozen
-        end = min(N_AUDIO_CTX, p + runtime.round_up(-(-self._n_frames // 2) + self.MARGIN - p))
-        states, _, silence = self._encode(end)
-        n = end - p
-        cross = runtime.cross(states)
-        parts, crosses = [*self._states, states], [*self._cross, cross]
-        if end < N_AUDIO_CTX:
-            parts.append(silence.states[p + n :])
-            crosses.append(silence.cross.part(p + n, N_AUDIO_CTX))
-        joined, all_states = CrossKV.join(crosses), mx.concatenate(parts)
-        mx.eval(all_states, joined.keys, joined.values)
-        return MlxAudio(all_states, joined, end)
+    def truncate(self, n_frames: int) -> None:
+        self._log = self._log[:n_frames]
+        self._keep(min(self.n_encoded, self.n_heard))
 
-    def _freeze(self) -> None:
-        keep = self._block
-        states, made, _ = self._encode(self._frozen + self._block + self._ahead)
-        states = mx.contiguous(states[:keep])
-        own = [(k[:, :, :keep], v[:, :, :keep]) for k, v in made]
-        if self._past is not None:
-            own = [
-                (mx.concatenate([a, c], axis=2), mx.concatenate([b, d], axis=2))
-                for (a, b), (c, d) in zip(self._past, own, strict=True)
-            ]
-        self._past = [(mx.contiguous(k), mx.contiguous(v)) for k, v in own]
-        mx.eval(states, self._past)
-        self._states.append(states)
-        self._cross.append(self._runtime.cross(states))
-        self._frozen += keep
-        left = max(0, 2 * self._frozen - 2)
-        self._log, self._start = self._log[left - self._start :], left
+    def state(self, keep: int = 0) -> MlxAudio:
+        if not 0 <= keep <= self.n_encoded:
+            raise OptionError(f"Can't keep {keep} positions: {self.n_encoded} are encoded.")
+        self._keep(keep)
+        runtime, kept = self._runtime, self._encoded
+        end = min(N_AUDIO_CTX, keep + runtime.round_up(self.n_heard + MARGIN_POSITIONS - keep))
+        frames, silence = self._frames(keep, end)
+        states, kv = runtime.encode_block(frames, keep, kept.kv if kept else None, silence.kv_after(end))
+        made = Encoded(states, kv, runtime.cross(states))
+        self._encoded = made if kept is None else kept.followed_by(made)
+        return runtime.audio(self._encoded, silence)
 
-    def _encode(self, end: int) -> tuple[mx.array, list[KV], Silence]:
-        """Encode from the frozen border to `end`, with silence after what was heard."""
-        runtime, p = self._runtime, self._frozen
-        heard = self._log[: 2 * end - self._start]
-        self._loudest = max(self._loudest, float(heard.max(initial=-10.0)))
-        floor = max(self._loudest - 8, -10)
+    def _keep(self, n: int) -> None:
+        self._encoded = self._encoded.first(n) if self._encoded is not None and n else None
+
+    def _frames(self, start: int, end: int) -> tuple[mx.array, Silence]:
+        """Mel frames that the stem needs for positions start to end, and the silence that follows."""
+        floor = max(float(self._log.max(initial=LOG_FLOOR)) - 8, LOG_FLOOR)
         level = (floor + 4) / 4
-        mel = (np.maximum(heard, floor) + 4) / 4
-        left = max(0, 2 * p - 2)
-        edge_value = 0.0 if end == N_AUDIO_CTX else level
-        frames = np.full((2 * end + 1 - left, mel.shape[1]), level, np.float32)
-        frames[: len(mel)] = mel
-        frames[-1] = edge_value
-        silence = runtime.silence(level)
-        states, made = runtime.encode_block(mx.array(frames, runtime.dtype), p, self._past, silence.kv_after(end))
-        return states, made, silence
+        left = max(0, 2 * start - 2)
+        heard = self._log[left : 2 * end + 1]
+        frames = np.full((2 * end + 1 - left, self._log.shape[1]), level, np.float32)
+        frames[: len(heard)] = (np.maximum(heard, floor) + 4) / 4
+        if end == N_AUDIO_CTX:
+            frames[-1] = 0  # beyond the window
+        return mx.array(frames, self._runtime.dtype), self._runtime.silence(level)
 
 
 class MlxDecoder:

@@ -123,9 +123,7 @@ class Encoder:
             q, k, v = (split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1))
             made.append((k, v))
             around = [kv for kv in (past and past[i], (k, v), tail and tail[i]) if kv]
-            keys, values = (
-                around[0] if len(around) == 1 else (mx.concatenate(a, axis=2) for a in zip(*around, strict=True))
-            )
+            keys, values = (mx.concatenate(list(part), axis=2) for part in zip(*around, strict=True))
             x = x + layer.out(join_heads(attention(q, keys, values)))
             x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
             between(x)

@@ -1,8 +1,8 @@
 """GGUF blocks to MLX's affine layout: value = scale * q + bias per group of 32, q a bit stream in uint32 words.
 
 Bit-exact in f32 for Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K and Q5_K; the first five also with f16 scales. Q6_K has groups
-of 16, which MLX's layout cannot hold: it stays packed for the kernel in `kernels/`, or becomes dense. Everything here is
-NumPy, row by row vectorised, on views into the memory-mapped file; block layouts are those of ggml's `ggml-common.h`.
+of 16, which MLX's layout cannot hold: it stays packed for the kernel in `kernels/`, or becomes dense. Everything here
+is NumPy, vectorised, on views into the memory-mapped file; block layouts are those of ggml's `ggml-common.h`.
 """
 
 from __future__ import annotations

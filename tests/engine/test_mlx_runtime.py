@@ -7,19 +7,18 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from gguf import GGMLQuantizationType as TensorType
 
 from engine.errors import Cancelled, DeviceError, OptionError
 from engine.mlx_runtime import MlxRuntime, available_device
 from engine.runtime import Rules
-from tests.engine.random_checkpoint import random_checkpoint, random_dims
+from tests.conftest import make_random_checkpoint
 
 RULES = Rules((1,), (220, 50257), 50257, 50363, 50364)
 
 
 @pytest.fixture(scope="module")
 def runtime():
-    return MlxRuntime(random_checkpoint(random_dims(d=64), TensorType.Q8_0), "mlx-cpu")
+    return MlxRuntime(make_random_checkpoint(n_state=64, preset="Q8_0"), "mlx-cpu")
 
 
 def speech_like(frames: int, n_mels: int = 80) -> np.ndarray:
@@ -49,15 +48,16 @@ def test_silence_encoded_in_part_equals_silence_encoded_whole(runtime, silent):
 
 
 def test_silence_encoded_in_blocks_equals_silence_encoded_whole(runtime, silent):
-    stream = runtime.encoder_stream(block_s=0.4, look_ahead_s=0.2)
-    for _ in range(11):
-        stream.append(np.full((13, 80), -10, np.float32))
-    assert stream.n_frozen == 60
-    np.testing.assert_allclose(stream.state().states(), silent, atol=2e-4)
+    stream = runtime.encoder_stream()
+    for keep in (0, 5, 27, 60):
+        stream.append(np.full((70, 80), -10, np.float32))
+        state = stream.state(keep)
+    assert (stream.n_heard, stream.n_encoded, state.n_encoded, state.n_positions) == (140, 165, 165, 1500)
+    np.testing.assert_allclose(state.states(), silent, atol=2e-4)
 
 
-def test_a_stream_with_nothing_frozen_equals_a_short_window_encoded_at_once(runtime):
-    log = speech_like(90)
+def test_a_stream_with_nothing_kept_equals_a_short_window_encoded_at_once(runtime):
+    log = speech_like(89)
     stream = runtime.encoder_stream()
     for chunk in np.array_split(log, 4):
         stream.append(chunk)
@@ -67,37 +67,51 @@ def test_a_stream_with_nothing_frozen_equals_a_short_window_encoded_at_once(runt
     np.testing.assert_allclose(got.states(), at_once.states(), atol=2e-4)
 
 
-def test_frozen_positions_stay_as_they_were_however_much_follows(runtime):
+def test_kept_positions_stay_as_they_were_whatever_follows(runtime):
     log = speech_like(400)
-    stream = runtime.encoder_stream(block_s=0.5, look_ahead_s=0.5)
+    stream = runtime.encoder_stream()
     stream.append(log[:101])
-    frozen = stream.n_frozen
-    early = stream.state().states()
+    early = stream.state()
     stream.append(log[101:])
-    assert frozen == 25 and stream.n_frozen == 175
-    np.testing.assert_array_equal(stream.state().states()[:frozen], early[:frozen])
+    late = stream.state(keep=25)
+    np.testing.assert_array_equal(late.states()[:25], early.states()[:25])
+    for old, new in zip(early.cross.keys, late.cross.keys, strict=True):
+        np.testing.assert_array_equal(np.array(new)[:, :, :25], np.array(old)[:, :, :25])
+    assert np.abs(late.states()[25:75] - early.states()[25:75]).max() > 1e-3
+
+
+def test_a_truncated_stream_is_one_that_never_heard_the_rest(runtime):
+    log = speech_like(200) - np.linspace(0, 1, 200, dtype=np.float32)[:, None]  # the loudest bin lies early
+    cut, short = runtime.encoder_stream(), runtime.encoder_stream()
+    cut.append(log)
+    cut.state()
+    cut.truncate(80)
+    assert (cut.n_heard, cut.n_encoded) == (40, 40)
+    short.append(log[:80])
+    np.testing.assert_allclose(cut.state().states(), short.state().states(), atol=2e-4)
 
 
 def test_a_stream_takes_no_more_than_thirty_seconds(runtime):
-    stream = runtime.encoder_stream(block_s=10, look_ahead_s=1)
+    stream = runtime.encoder_stream()
     stream.append(speech_like(3500))
-    assert stream.state().n_encoded == 1500
+    assert (stream.n_heard, stream.state().n_encoded) == (1500, 1500)
 
 
-def test_cutting_a_stream_differently_changes_nothing(runtime):
-    log = speech_like(333)
-    states = []
-    for size in (7, 50, 333):
-        stream = runtime.encoder_stream(block_s=0.6, look_ahead_s=0.2)
-        for start in range(0, len(log), size):
-            stream.append(log[start : start + size])
-        states.append(stream.state().states())
-    np.testing.assert_allclose(states[1], states[0], atol=2e-4)
-    np.testing.assert_allclose(states[2], states[0], atol=2e-4)
+def test_a_cancelled_pass_leaves_what_was_kept(runtime):
+    stream = runtime.encoder_stream()
+    stream.append(speech_like(80))
+    first = stream.state().states()
+    stream.append(speech_like(80))
+    runtime.set_cancel(lambda: True)
+    with pytest.raises(Cancelled):
+        stream.state(keep=20)
+    runtime.set_cancel(None)
+    assert stream.n_encoded == 20
+    np.testing.assert_array_equal(stream.state(keep=20).states()[:20], first[:20])
 
 
 def test_128_mels_and_the_100_language_vocabulary_encode_and_decode():
-    runtime = MlxRuntime(random_checkpoint(random_dims(n_mels=128, n_vocab=51866), TensorType.F16), "mlx-cpu")
+    runtime = MlxRuntime(make_random_checkpoint(n_state=64, n_mels=128, n_vocab=51866, preset="F16"), "mlx-cpu")
     decoder = runtime.decoder(runtime.encode(window(speech_like(60, 128)), audio_context=40))
     decoder.prefill([50258, 50259, 50360, 50364])
     assert decoder.logits().shape == (51866,)
@@ -107,7 +121,7 @@ def test_128_mels_and_the_100_language_vocabulary_encode_and_decode():
 
 
 def test_cancelling_stops_between_encoder_layers_and_between_steps():
-    runtime = MlxRuntime(random_checkpoint(random_dims(d=64, layers=4)), "mlx-cpu")
+    runtime = MlxRuntime(make_random_checkpoint(n_state=64, n_audio_layer=4), "mlx-cpu")
     asked = []
     runtime.set_cancel(lambda: asked.append(1) or len(asked) > 3)
     with pytest.raises(Cancelled):
@@ -133,15 +147,15 @@ def test_wrong_calls_get_a_sentence(runtime):
         decoder.rewind(1)
     with pytest.raises(OptionError, match="at most 32"):
         decoder.verify([1] * 33, RULES)
-    with pytest.raises(OptionError, match="30 s"):
-        runtime.encoder_stream(block_s=29, look_ahead_s=2)
+    with pytest.raises(OptionError, match="keep 1"):
+        runtime.encoder_stream().state(keep=1)
 
 
 @pytest.mark.skipif(available_device() is not None, reason="this computer has a GPU that MLX can use")
 @pytest.mark.parametrize("device", ["metal", "cuda"])
 def test_a_device_that_is_not_there_is_named(device):
     with pytest.raises(DeviceError, match=f"no {device} device"):
-        MlxRuntime(random_checkpoint(random_dims(d=64, layers=1)), device)
+        MlxRuntime(make_random_checkpoint(n_state=64), device)
 
 
 def test_building_on_one_thread_and_running_on_another_is_possible_after_close():
@@ -150,9 +164,9 @@ def test_building_on_one_thread_and_running_on_another_is_possible_after_close()
 import threading, numpy as np
 from engine.mlx_runtime import MlxRuntime
 from engine.runtime import Rules
-from tests.engine.random_checkpoint import random_checkpoint, random_dims
+from tests.conftest import make_random_checkpoint
 def work():
-    runtime = MlxRuntime(random_checkpoint(random_dims(d=64, layers=1)), "mlx-cpu")
+    runtime = MlxRuntime(make_random_checkpoint(n_state=64), "mlx-cpu")
     decoder = runtime.decoder(runtime.encode(np.zeros((3000, 80), np.float32), audio_context=10))
     decoder.prefill([50258])
     print(next(decoder.generate(Rules((), (), 50257, 50363, 50364))).token)
@@ -169,7 +183,7 @@ def test_importing_the_runtime_makes_no_array_so_any_thread_may_build_one():
     tokens = []
 
     def work() -> None:
-        runtime = MlxRuntime(random_checkpoint(random_dims(d=64, layers=1)), "mlx-cpu")
+        runtime = MlxRuntime(make_random_checkpoint(n_state=64), "mlx-cpu")
         decoder = runtime.decoder(runtime.encode(np.zeros((3000, 80), np.float32), audio_context=10))
         decoder.prefill([50258])
         tokens.append(next(decoder.generate(RULES)).token)

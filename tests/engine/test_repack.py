@@ -11,29 +11,10 @@ from hypothesis import strategies as st
 
 from engine.checkpoint import Tensor
 from engine.repack import affine, is_affine
+from tests.engine.blocks import random_blocks
 
 LEGACY = [TensorType.Q8_0, TensorType.Q4_0, TensorType.Q4_1, TensorType.Q5_0, TensorType.Q5_1]
 K_TYPES = [TensorType.Q4_K, TensorType.Q5_K]
-HALVES = {  # byte offsets of the f16 fields in a block
-    TensorType.Q8_0: (0,),
-    TensorType.Q4_0: (0,),
-    TensorType.Q4_1: (0, 2),
-    TensorType.Q5_0: (0,),
-    TensorType.Q5_1: (0, 2),
-    TensorType.Q4_K: (0, 2),
-    TensorType.Q5_K: (0, 2),
-}
-
-
-def random_tensor(type: TensorType, rows: int, columns: int, seed: int) -> Tensor:
-    """Every bit of the block random, except that the f16 fields hold finite numbers."""
-    rng = np.random.default_rng(seed)
-    values, size = GGML_QUANT_SIZES[type]
-    blocks = rng.integers(0, 256, (rows * columns // values, size), dtype=np.uint8)
-    for at in HALVES[type]:
-        half = rng.normal(0, 0.05, len(blocks)).astype(np.float16)
-        blocks[:, at : at + 2] = half.view(np.uint8).reshape(-1, 2)
-    return Tensor("w", (rows, columns), type, blocks.reshape(rows, -1))
 
 
 def mlx_values(tensor: Tensor, dtype: mx.Dtype) -> np.ndarray:
@@ -49,19 +30,19 @@ def mlx_values(tensor: Tensor, dtype: mx.Dtype) -> np.ndarray:
 @settings(max_examples=10, deadline=None)
 @given(rows=st.integers(1, 9), blocks=st.integers(1, 5), seed=st.integers(0, 2**31))
 def test_values_equal_ggufs_bit_for_bit_with_f32_scales(type, rows, blocks, seed):
-    tensor = random_tensor(type, rows, blocks * GGML_QUANT_SIZES[type][0], seed)
+    tensor = random_blocks(type, rows, blocks * GGML_QUANT_SIZES[type][0], seed)
     np.testing.assert_array_equal(mlx_values(tensor, mx.float32), dequantize(tensor.data, type))
 
 
 @pytest.mark.parametrize("type", LEGACY, ids=lambda t: t.name)
 def test_f16_scales_lose_nothing_of_the_32_wide_types(type):
-    tensor = random_tensor(type, 16, 384, 1)
+    tensor = random_blocks(type, 16, 384, 1)
     np.testing.assert_array_equal(mlx_values(tensor, mx.float16), dequantize(tensor.data, type))
 
 
 @pytest.mark.parametrize("type", K_TYPES, ids=lambda t: t.name)
 def test_f16_scales_round_k_types_by_less_than_one_f16_step(type):
-    tensor = random_tensor(type, 16, 512, 1)
+    tensor = random_blocks(type, 16, 512, 1)
     exact = dequantize(tensor.data, type)
     assert np.abs(mlx_values(tensor, mx.float16) - exact).max() < np.abs(exact).max() * 2**-10
 
