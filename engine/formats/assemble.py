@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -79,6 +80,14 @@ def dense(name: str, values: F32 | np.ndarray[tuple[int, ...], np.dtype[np.float
     kind = TensorType.F16 if values.dtype == np.float16 else TensorType.F32
     rows = np.ascontiguousarray(values).reshape(-1, values.shape[-1])
     return Tensor(name, values.shape, kind, rows.view(np.uint8))
+
+
+def main_type(tensors: Mapping[str, Tensor]) -> str:
+    """The type of most decoder matrices, as the word for the whole file: "F16", "Q5_0"."""
+    types = Counter(
+        tensor.type.name for name, tensor in tensors.items() if name.startswith("decoder.layers") and tensor.shape[1:]
+    )
+    return types.most_common(1)[0][0] if types else ""
 
 
 def sinusoids(length: int, channels: int, max_timescale: float = 10000.0) -> F32:

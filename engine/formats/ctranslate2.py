@@ -7,7 +7,6 @@ Source: OpenNMT/CTranslate2, python/ctranslate2/specs/model_spec.py.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import struct
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from engine.anatomy import DECODER_POSITIONS, ENCODER_POSITIONS, TOKEN_TABLE
 from engine.checkpoint import Checkpoint, Tensor
 from engine.errors import ModelFileError
-from engine.formats import vocabulary
+from engine.formats import beside, vocabulary
 from engine.formats.assemble import assemble
 from engine.gguf.reader import map_file
 
@@ -52,7 +51,7 @@ def load(path: Path, folder: Path | None = None, name: str = "", licence: str | 
     file = path / "model.bin" if path.is_dir() else path
     folder = folder or file.parent
     variables = read_variables(map_file(file))
-    config = _config(folder / "config.json")
+    defaults = beside.generation(folder)
     tensors = {tensor.name: tensor for tensor in _tensors(variables)}
     return assemble(
         tensors,
@@ -62,9 +61,9 @@ def load(path: Path, folder: Path | None = None, name: str = "", licence: str | 
         quant=tensors[TOKEN_TABLE].type.name if TOKEN_TABLE in tensors else "",
         path=file,
         licence=licence,
-        suppress_tokens=_ids(config.get("suppress_ids")),
-        begin_suppress_tokens=_ids(config.get("suppress_ids_begin")),
-        alignment_heads=_pairs(config.get("alignment_heads")),
+        suppress_tokens=defaults.suppress_tokens,
+        begin_suppress_tokens=defaults.begin_suppress_tokens,
+        alignment_heads=defaults.alignment_heads,
     )
 
 
@@ -182,26 +181,3 @@ def _scalar(variables: Variables, name: str) -> int | None:
     if data is None or type_id not in (1, 2, 3) or math.prod(shape) != 1:
         return None
     return int.from_bytes(bytes(data), "little", signed=True)
-
-
-def _config(file: Path) -> Mapping[str, object]:
-    try:
-        content = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as fault:
-        raise ModelFileError(f"{file.name} beside the model can't be read: {fault}.") from fault
-    return content if isinstance(content, dict) else {}
-
-
-def _ids(value: object) -> tuple[int, ...] | None:
-    if not isinstance(value, list) or not all(isinstance(i, int) for i in value):
-        return None
-    return tuple(i for i in value if i >= 0) or None
-
-
-def _pairs(value: object) -> tuple[tuple[int, int], ...] | None:
-    if not isinstance(value, list):
-        return None
-    pairs = [pair for pair in value if isinstance(pair, list) and len(pair) == 2 and all(type(i) is int for i in pair)]
-    return tuple((layer, head) for layer, head in pairs) if len(pairs) == len(value) else None

@@ -5,10 +5,12 @@ Whisper's ids are GPT-2's merge ranks, so the tuple is all that a tokenizer need
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import resources
 from engine.errors import ModelFileError
 
 Vocabulary = tuple[bytes, ...]
@@ -116,6 +118,13 @@ def beside(path: Path, n_vocab: int) -> Vocabulary | None:
     if (file := folder / "vocab.json").is_file():
         return from_printable(_by_id(_json(file), file), n_vocab)
     return None
+
+
+def built_in(n_vocab: int) -> Vocabulary:
+    """OpenAI's own vocabulary, for files that come without one (OpenAI .pt, MLX): the size says which."""
+    name = "multilingual" if n_vocab >= 51865 else "gpt2"
+    lines = resources.path(f"vocabularies/{name}.tiktoken").read_bytes().splitlines()
+    return checked(tuple(base64.b64decode(line.split()[0]) for line in lines), n_vocab)
 
 
 def _candle_tokenizers(folder: Path, path: Path) -> Iterator[Path]:

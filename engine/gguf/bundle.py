@@ -6,7 +6,6 @@ configuration and tokenizer beside the file, quantized positions), OpenAI-named.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from engine.anatomy import canonical_name
 from engine.checkpoint import Checkpoint, Tensor
 from engine.errors import ModelFileError
 from engine.formats import vocabulary
-from engine.formats.assemble import READABLE, assemble
+from engine.formats.assemble import READABLE, assemble, main_type
 from engine.formats.sniff import Kind, sniff
 from engine.gguf.reader import GGUF, read
 from engine.runtime import F32
@@ -95,8 +94,7 @@ def _quant(file: GGUF, tensors: Mapping[str, Tensor]) -> str:
     file_type = file.integer("general.file_type")
     if file_type is not None and (name := _FILE_TYPES.get(file_type)):
         return name
-    types = Counter(t.type.name for name, t in tensors.items() if name.startswith("decoder.layers") and t.shape[1:])
-    return types.most_common(1)[0][0] if types else ""
+    return main_type(tensors)
 
 
 _FILE_TYPES = {
