@@ -1,0 +1,246 @@
+"""The quant picker: one model's quants as a table, recommended row first, and a small chart of size against error."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from dictation.model_facts import QuantFacts
+from engine.catalog import Fact
+from ui import theme
+
+COLUMNS = ("Quant", "Download", "Memory", "Speed", "Words wrong", "Verdict")
+CHART = QSize(220, 150)
+
+
+def megabytes(size_bytes: float) -> str:
+    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.0f} MB"
+
+
+def fact_text(fact: Fact | None, text: str) -> str:
+    """A number with the word that says where it comes from; never one without the other."""
+    if fact is None:
+        return QCoreApplication.translate("facts", "not known yet")
+    word = QCoreApplication.translate("facts", {"measured": "measured here"}.get(fact.source, fact.source))
+    return f"{text}, {word}"
+
+
+class QuantPicker(QWidget):
+    """Signals: download(quant), use(quant), delete(quant)."""
+
+    download = Signal(str)
+    use = Signal(str)
+    delete = Signal(str)
+
+    def __init__(self, rows: list[QuantFacts]) -> None:
+        super().__init__()
+        self.setObjectName("quant_picker")
+        self._all = rows
+        self._rows: list[QuantFacts] = []
+        self._fits = QCheckBox(self.tr("Only what fits into memory"))
+        self._fits.toggled.connect(self._fill)
+        self._table = self._make_table()
+        self._chart = Chart(rows)
+        self._reason = QLabel()
+        self._reason.setWordWrap(True)
+        self._reason.setAccessibleName(self.tr("Why"))
+        self._act = QPushButton()
+        self._act.setMinimumHeight(theme.CONTROL_HEIGHT)
+        self._act.clicked.connect(self._go)
+        self._delete = QPushButton(self.tr("Delete"))
+        self._delete.setMinimumHeight(theme.CONTROL_HEIGHT)
+        self._delete.clicked.connect(lambda: self.delete.emit(self.chosen().quant))
+        self._build()
+        self.show_rows(rows)
+
+    def _build(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._act)
+        buttons.addWidget(self._delete)
+        buttons.addStretch(1)
+        buttons.addWidget(self._fits)
+        lower = QHBoxLayout()
+        lower.setSpacing(theme.WIDE_GAP)
+        words = QVBoxLayout()
+        words.addWidget(self._reason)
+        words.addStretch(1)
+        words.addLayout(buttons)
+        lower.addLayout(words, 1)
+        lower.addWidget(self._chart)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._table)
+        column.addLayout(lower)
+
+    def _make_table(self) -> QTableWidget:
+        table = QTableWidget(0, len(COLUMNS))
+        table.setAccessibleName(self.tr("Quants"))
+        table.setHorizontalHeaderLabels([self.tr(c) for c in COLUMNS])
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(theme.CONTROL_HEIGHT)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        table.horizontalHeader().setStretchLastSection(True)
+        table.itemSelectionChanged.connect(self._selected)
+        return table
+
+    def show_rows(self, rows: list[QuantFacts]) -> None:
+        """Show these facts; what was chosen stays chosen."""
+        chosen = self.chosen().quant if self._rows else None
+        self._all = rows
+        self._chart.show_rows(rows)
+        self._fill()
+        at = next((i for i, r in enumerate(self._rows) if r.quant == chosen), 0)
+        self._table.selectRow(at)
+
+    def chosen(self) -> QuantFacts:
+        return self._rows[max(0, self._table.currentRow())]
+
+    def choose(self, quant: str) -> None:
+        self._table.selectRow(next(i for i, r in enumerate(self._rows) if r.quant == quant))
+
+    def _fill(self) -> None:
+        fitting = [r for r in self._all if r.verdict != "memory is short"]
+        self._rows = (fitting or self._all) if self._fits.isChecked() else self._all
+        self._table.setRowCount(len(self._rows))
+        for at, row in enumerate(self._rows):
+            for i, (text, fact) in enumerate(_cells(row)):
+                self._table.setItem(at, i, self._cell(text, fact, row))
+        height = self._table.horizontalHeader().sizeHint().height() + theme.CONTROL_HEIGHT * len(self._rows) + 4
+        self._table.setFixedHeight(height)
+        self._table.selectRow(0)
+
+    def _cell(self, text: str, fact: Fact | None, row: QuantFacts) -> QTableWidgetItem:
+        item = QTableWidgetItem(text)
+        font = QFont(self.font())
+        font.setItalic(fact is not None and fact.source == "estimated")
+        font.setBold(row.verdict == "recommended" and fact is None)
+        font.setFeature(QFont.Tag("tnum"), 1)
+        item.setFont(font)
+        if row.verdict == "memory is short":
+            item.setForeground(theme.faded(self.palette().color(QPalette.ColorRole.WindowText), 0.6))
+            item.setToolTip(row.reason)
+        return item
+
+    def _selected(self) -> None:
+        if not self._rows:
+            return
+        row = self.chosen()
+        self._reason.setText(row.reason or self.tr("{quant} fits.").format(quant=row.quant))
+        self._act.setText(self.tr("Use now") if row.installed else self.tr("Download"))
+        self._delete.setVisible(row.installed)
+        self._chart.choose(row.quant)
+
+    def _go(self) -> None:
+        row = self.chosen()
+        (self.use if row.installed else self.download).emit(row.quant)
+
+
+def _cells(row: QuantFacts) -> list[tuple[str, Fact | None]]:
+    words = {"recommended": "Recommended", "fits": "Fits", "memory is short": "Too large now", "installed": "Installed"}
+    verdict = QCoreApplication.translate("facts", words[row.verdict])
+    if row.installed:
+        verdict += " · " + QCoreApplication.translate("facts", "installed")
+    speed = fact_text(row.speed, f"{row.speed.value:.1f}× speech" if row.speed else "")
+    error = fact_text(row.error_percent, f"{row.error_percent.value:.2f} %" if row.error_percent else "")
+    return [
+        (row.quant, None),
+        (megabytes(row.download_bytes), None),
+        (fact_text(row.memory_bytes, megabytes(row.memory_bytes.value)), row.memory_bytes),
+        (speed, row.speed),
+        (error, row.error_percent),
+        (verdict, None),
+    ]
+
+
+class Chart(QWidget):
+    """Size against words wrong: a dot per quant with its name, the chosen one ringed. Readable without colour."""
+
+    def __init__(self, rows: list[QuantFacts]) -> None:
+        super().__init__()
+        self.setFixedSize(CHART)
+        self._chosen = ""
+        self.show_rows(rows)
+
+    def show_rows(self, rows: list[QuantFacts]) -> None:
+        self._points = [(r.quant, r.download_bytes / 1e6, r.error_percent.value) for r in rows if r.error_percent]
+        self.setVisible(len(self._points) > 1)
+        described = "; ".join(f"{q}: {mb:.0f} MB, {error:.2f} %" for q, mb, error in self._points)
+        self.setAccessibleName(self.tr("Download size against words wrong"))
+        self.setAccessibleDescription(described)
+        self.update()
+
+    def choose(self, quant: str) -> None:
+        self._chosen = quant
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ink = self.palette().color(QPalette.ColorRole.WindowText)
+        small = QFont(self.font())
+        small.setPointSizeF(small.pointSizeF() * 0.8)
+        painter.setFont(small)
+        box = QRectF(34, 8, self.width() - 46, self.height() - 40)
+        self._axes(painter, box, ink)
+        taken: list[QRectF] = []
+        for quant, size, error in self._points:
+            at = self._place(box, size, error)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.colour("accent", self.palette()))
+            painter.drawEllipse(at, 3.5, 3.5)
+            if quant == self._chosen:
+                painter.setPen(QPen(ink, 1.5))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawEllipse(at, 7, 7)
+            self._label(painter, at, quant, box, taken, ink)
+        painter.end()
+
+    def _label(self, painter: QPainter, at: QPointF, text: str, box: QRectF, taken: list[QRectF], ink: QColor) -> None:
+        """The dot's name beside it, where no other name stands; left out where there is no room."""
+        width, height = painter.fontMetrics().horizontalAdvance(text), painter.fontMetrics().height()
+        for dx, dy in ((9, -height / 2), (-9 - width, -height / 2), (-width / 2, -height - 7), (-width / 2, 7)):
+            label = QRectF(at.x() + dx, at.y() + dy, width, height)
+            if box.adjusted(-2, -6, 10, 6).contains(label) and not any(label.intersects(t) for t in taken):
+                painter.setPen(ink)
+                painter.drawText(label, text)
+                taken.append(label)
+                return
+
+    def _place(self, box: QRectF, size: float, error: float) -> QPointF:
+        sizes, errors = [p[1] for p in self._points], [p[2] for p in self._points]
+        x = (size - min(sizes)) / (max(sizes) - min(sizes) or 1)
+        y = (error - min(errors)) / (max(errors) - min(errors) or 1)
+        return QPointF(box.left() + 10 + x * (box.width() - 20), box.bottom() - 10 - y * (box.height() - 20))
+
+    def _axes(self, painter: QPainter, box: QRectF, ink: QColor) -> None:
+        painter.setPen(QPen(theme.faded(ink, 0.4), 1))
+        painter.drawLine(box.bottomLeft(), box.topLeft())
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        painter.setPen(theme.faded(ink, 0.7))
+        sizes, errors = [p[1] for p in self._points], [p[2] for p in self._points]
+        below = QRectF(box.left(), box.bottom() + 2, box.width(), 16)
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), f"{min(sizes):.0f}")
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), f"{max(sizes):.0f} MB")
+        painter.drawText(QRectF(0, box.top(), 30, 16), int(Qt.AlignmentFlag.AlignRight), f"{max(errors):.1f}%")
+        painter.drawText(QRectF(0, box.bottom() - 16, 30, 16), int(Qt.AlignmentFlag.AlignRight), f"{min(errors):.1f}%")
+        title = self.tr("size against words wrong")
+        painter.drawText(below.translated(0, 14), int(Qt.AlignmentFlag.AlignHCenter), title)
