@@ -15,6 +15,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from dictation import paths
 from dictation.errors import DictationError
@@ -73,7 +74,7 @@ def _key(path: Path) -> str:
     return f"{path.resolve()}|{status.st_size}|{int(status.st_mtime)}"
 
 
-def _all() -> dict[str, dict[str, float]]:
+def _all() -> dict[str, dict[str, Any]]:
     try:
         content = json.loads(_file().read_text("utf-8"))
     except (OSError, ValueError):
@@ -104,19 +105,16 @@ def _measure_here(path: str, device: str, threads: int) -> Measured:
     began = time.perf_counter()
     transcriber = engine.load(path, device=device, threads=threads or None)
     load_ms = (time.perf_counter() - began) * 1e3
-    samples = audio.read(resources.path("sample.wav"))
+    samples = audio.read_clip(resources.path("sample.wav"))
     text, times = "", []
     for _ in range(RUNS + 1):  # the first one warms up
         began = time.perf_counter()
         text = transcriber.transcribe(samples).text
         times.append(time.perf_counter() - began)
-    process = psutil.Process()
-    peak = getattr(process.memory_info(), "peak_wset", 0) or _peak_bytes()
+    peak = getattr(psutil.Process().memory_info(), "peak_wset", 0) or _peak_bytes()
     wrong, words = words_wrong(text)
-    duration_s = len(samples) / audio.SAMPLE_RATE
-    return Measured(
-        duration_s / median(times[1:]), peak, load_ms, wrong, words, transcriber.runtime.device, time.time()
-    )
+    duration_s = len(samples) / audio.SAMPLE_RATE_HZ
+    return Measured(duration_s / median(times[1:]), peak, load_ms, wrong, words, transcriber.device, time.time())
 
 
 def _peak_bytes() -> int:

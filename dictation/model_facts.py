@@ -86,13 +86,14 @@ def _work(model: CatalogModel) -> float:
 def recommendation(language: str | None = None) -> tuple[CatalogModel, Recommendation]:
     """The model and quant for this computer: the largest that was measured or is estimated to be quick enough."""
     free = free_memory_bytes()
-    wanted = [m for m in catalog.models() if m.repo.startswith("handy-computer/") and not m.name.startswith("Breeze")]
-    wanted = [m for m in wanted if m.name.endswith(".en") == (language == "en") or m.name.startswith("large")]
+    english = language == "en"
+    sizes = ("tiny", "base", "small", "medium")
+    names = [f"{size}.en" if english else size for size in sizes] + ["large-v3-turbo", "large-v3"]
+    wanted = [m for m in catalog.models() if m.name in names]
     quick: CatalogModel | None = None
     for model in wanted:
         speed = estimated_speed(model)
         if speed is not None and speed.value >= 4 and model.memory("Q8_0").value <= free:
             quick = model
-    fallback = "base.en" if language == "en" else "base"
-    chosen = quick or next(m for m in wanted if m.name == fallback)
+    chosen = quick or next(m for m in wanted if m.name == names[1])
     return chosen, catalog.recommend(chosen, free)
