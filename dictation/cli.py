@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dictation.errors import DictationError
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, OptionError
 
 
 class Command(NamedTuple):
@@ -31,6 +31,9 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "transcribe": Command("dictation.commands.transcribe", "write down what is said in recorded clips"),
+    "replay": Command("dictation.commands.replay", "dictate a recorded clip in the microphone's place"),
+    "models": Command("dictation.commands.models", "import, list and remove models"),
     "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
 }
 
@@ -49,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # whatever is still buffered can't be written either: let the interpreter's own flush at exit succeed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
+    except OptionError as error:
+        return wrong_use(str(error))
     except (DictationError, EngineError) as error:
         return fail(str(error))
     except OSError as error:
@@ -59,15 +64,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(f"a fault in Sayso: {type(error).__name__}: {error} (SAYSO_DEBUG=1 shows where; please report it)")
 
 
-def fail(sentence: str) -> int:
-    """Write `sentence` to stderr as this program's; the exit code for failure."""
+def say(sentence: str) -> None:
+    """Write `sentence` to stderr as this program's."""
     print(f"sayso: {sentence}", file=sys.stderr)
+
+
+def fail(sentence: str) -> int:
+    """Say what went wrong; the exit code for failure."""
+    say(sentence)
     return FAILED
 
 
 def wrong_use(sentence: str) -> int:
-    """Write `sentence` to stderr, for what argparse can't see; the exit code for wrong use."""
-    print(f"sayso: {sentence}", file=sys.stderr)
+    """Say what argparse can't see; the exit code for wrong use."""
+    say(sentence)
     return WRONG_USE
 
 

@@ -13,12 +13,15 @@ from functools import lru_cache
 from math import ceil
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from engine.errors import AudioError
 from engine.runtime import F32, N_AUDIO_CTX
+
+if TYPE_CHECKING:
+    import soundfile
 
 SAMPLE_RATE_HZ = 16_000
 N_FFT = 400  # 25 ms
@@ -195,18 +198,10 @@ class Clip:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        import soundfile
-
         self._path = Path(path)
         self._held = np.empty(0, np.float32)
         self._first = 0  # index of `_held[0]` in the whole
-        _check_readable(self._path)
-        try:
-            self._file = soundfile.SoundFile(self._path)
-        except soundfile.SoundFileError as error:
-            raise AudioError(
-                f"{self._path} is not audio that Sayso can read. Use a WAV, FLAC, OGG or MP3 file."
-            ) from error
+        self._file = open_sound(self._path)
         self._blocks = self._resampled()
 
     def __enter__(self) -> Clip:
@@ -264,6 +259,17 @@ class Clip:
             if not len(block):
                 return
             yield clean(block.mean(axis=1) if block.shape[1] > 1 else block[:, 0])
+
+
+def open_sound(path: Path) -> soundfile.SoundFile:
+    """A sound file at its own rate, with all of its channels. Raises AudioError with a sentence for the user."""
+    import soundfile
+
+    _check_readable(path)
+    try:
+        return soundfile.SoundFile(path)
+    except soundfile.SoundFileError as error:
+        raise AudioError(f"{path} is not audio that Sayso can read. Use a WAV, FLAC, OGG or MP3 file.") from error
 
 
 def _check_readable(path: Path) -> None:

@@ -11,7 +11,7 @@ import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,10 +133,35 @@ def register(path: Path, name: str, quant: str) -> InstalledModel:
     entries = _registered()
     stem = f"{name}-{quant}" if quant else name
     entries[stem] = path.absolute()
+    _write_register(entries)
+    return _described(stem, entries[stem])
+
+
+def remove(label: str) -> InstalledModel:
+    """Delete an installed model ("base:Q8_0", or "base" where there is one of that name only).
+
+    A registered file is forgotten and stays where it is. Raises ModelNotFoundError where the name fits none or several.
+    """
+    fitting = [model for model in installed() if label in (model.name, model.label)]
+    if not fitting:
+        find(label)  # says what is installed
+        raise ModelNotFoundError(f"{label} is not an installed model; `sayso models list` shows them.")
+    if len(fitting) > 1:
+        choice = ", ".join(model.label for model in fitting)
+        raise ModelNotFoundError(f"{label} is installed as {choice}: say which one to remove.")
+    (model,) = fitting
+    registered = {stem: path for stem, path in _registered().items() if path != model.path}
+    if len(registered) < len(_registered()):
+        _write_register(registered)
+    else:
+        model.path.unlink(missing_ok=True)
+    return model
+
+
+def _write_register(entries: Mapping[str, Path]) -> None:
     folder = models_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    _write_text(folder / REGISTER, json.dumps({key: str(value) for key, value in entries.items()}, indent=1))
-    return _described(stem, entries[stem])
+    _write_text(folder / REGISTER, json.dumps({stem: str(path) for stem, path in entries.items()}, indent=1))
 
 
 def _registered() -> dict[str, Path]:

@@ -4,8 +4,12 @@ set -eu
 cd "$(dirname "$0")/.."
 sayso=.venv/bin/sayso
 
+$sayso models import starter
+
 if missing=$($sayso doctor display microphone); then
     exec $sayso listen
 fi
-echo "This computer can't be dictated to as it is:"
+echo "Sayso can't listen to you on this computer yet:"
 echo "$missing" | grep -A1 PROBLEM
+echo
+exec packaging/linux/sample-clip.sh

@@ -49,6 +49,20 @@ def test_a_registered_file_is_found_where_it_lies_until_it_is_gone(folder: Path,
     assert store.installed() == []
 
 
+def test_removing_deletes_our_own_files_and_only_forgets_those_elsewhere(folder: Path, tmp_path: Path) -> None:
+    own, other = folder / "base-Q8_0.gguf", tmp_path / "elsewhere.bin"
+    own.write_bytes(b"x")
+    other.write_bytes(b"x")
+    store.register(other, "base", "F16")
+    with pytest.raises(ModelNotFoundError, match="base:Q8_0, base:F16: say which"):
+        store.remove("base")
+    assert store.remove("base:Q8_0").path == own
+    assert store.remove("base").path == other
+    assert (own.exists(), other.exists(), store.installed()) == (False, True, [])
+    with pytest.raises(ModelNotFoundError, match="No model 'base' is installed"):
+        store.remove("base")
+
+
 def test_starter_weights_with_another_hash_are_refused_and_leave_nothing(folder: Path) -> None:
     from dataclasses import replace
 

@@ -128,9 +128,16 @@ class X11Clipboard:
         self._call(lambda: self._give_back(loan, LoanState.WITHDRAWN))
 
     def close(self) -> None:
+        """Go on answering until the last paste is over, then give everything back and end.
+
+        Chromium asks several times per paste; one whose owner leaves after the first answer pastes nothing.
+        """
         if self._closing:
             return
         try:
+            deadline_s = time.monotonic() + CALL_TIMEOUT_S
+            while (left_s := self._call(self._settling_s)) > 0 and time.monotonic() < deadline_s:
+                time.sleep(left_s)
             self._call(self._return_all)
         finally:
             self._closing = True
@@ -273,6 +280,12 @@ class X11Clipboard:
     def _retire(self, loan: Loan, now_ms: int, state: LoanState) -> None:
         loan.state, loan.until_ms, loan.ended_s = state, now_ms, time.monotonic()
         self._past.append(loan)
+
+    def _settling_s(self) -> float:
+        """How long until all pastes that were fetched are over, if nobody asks again."""
+        loans = [owned.loan for owned in self._owned.values() if owned.loan]
+        ends_s = [loan.asked_s + loan.linger_s for loan in loans if loan.state is LoanState.SETTLING]
+        return max(ends_s, default=0.0) - time.monotonic()
 
     def _return_all(self) -> None:
         for owned in list(self._owned.values()):

@@ -1,0 +1,173 @@
+"""`sayso models`: what is installed, where it lies, and how it gets here and away."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.store import InstalledModel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Each verb names its function; a new one is a few lines here and a function below."""
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+
+    verb = _add(verbs, "list", _list, "show the installed models")
+    verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
+
+    verb = _add(verbs, "import", _import, "make the starter models, or use model files that are already here")
+    verb.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="`starter`, or a .gguf file, which stays in its place"
+    )
+    verb.add_argument("--name", help="call the model so, instead of what the file says")
+
+    verb = _add(verbs, "info", _info, "show what a model is and can")
+    verb.add_argument("model", help="an installed model (base, base:Q8_0) or a model file")
+    verb.add_argument("--json", action="store_true", help="one JSON object, for scripts")
+
+    verb = _add(verbs, "remove", _remove, "delete models from Sayso's folder; files elsewhere are only forgotten")
+    verb.add_argument("models", nargs="+", metavar="MODEL", help="an installed model (base, base:Q8_0)")
+
+    verb = _add(verbs, "where", _where, "show the models folder, or a model's file")
+    verb.add_argument("model", nargs="?", help="an installed model")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    verb: Callable[[argparse.Namespace], int] = arguments.verb
+    return verb(arguments)
+
+
+def _add(verbs, name: str, function: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        name, help=help, description=help[0].upper() + help[1:] + ".", allow_abbrev=False
+    )
+    verb.set_defaults(verb=function)
+    return verb
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    import json
+
+    from dictation.cli import DONE, say
+    from engine import store
+
+    models = store.installed()
+    if arguments.json:
+        for model in models:
+            print(json.dumps(_fields(model), ensure_ascii=False))
+        return DONE
+    if not models:
+        say("No model is installed. Run `sayso models import starter`.")
+    width = max((len(model.label) for model in models), default=0)
+    for model in models:
+        print(f"{model.label:{width}}  {_size(model.size_bytes):>8}  {model.path}")
+    return DONE
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from dictation.cli import DONE, say, wrong_use
+    from engine import store
+
+    if arguments.name and arguments.sources != arguments.sources[:1]:
+        return wrong_use("--name can name one model only")
+    for source in arguments.sources:
+        if source == "starter":
+            models = store.import_starter(progress=_progress())
+        else:
+            from engine.gguf import bundle
+
+            path = Path(source).expanduser()
+            checkpoint = bundle.load(path)  # refuses whatever is not a whole Whisper
+            models = [store.register(path, arguments.name or checkpoint.name or path.stem, checkpoint.quant)]
+        for model in models:
+            say(f"{model.label} is installed: {model.path}")
+    return DONE
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    import json
+    from dataclasses import asdict
+
+    from dictation.cli import DONE
+    from engine import store
+    from engine.gguf import bundle
+
+    checkpoint = bundle.load(store.find(arguments.model))
+    dims = checkpoint.dims
+    path = checkpoint.path
+    facts = {
+        "name": checkpoint.name,
+        "quant": checkpoint.quant,
+        "file": str(path),
+        "size_bytes": path.stat().st_size if path else None,
+        "languages": checkpoint.n_languages or 1,
+        "translates": checkpoint.is_multilingual,
+        "licence": checkpoint.licence,
+        "dims": asdict(dims),
+    }
+    if arguments.json:
+        print(json.dumps(facts, ensure_ascii=False))
+        return DONE
+    languages = f"{checkpoint.n_languages}, and translates into English" if checkpoint.is_multilingual else "English"
+    encoder = f"{dims.n_audio_layer} layers of {dims.n_audio_state}, {dims.n_audio_head} heads, {dims.n_mels} mels"
+    decoder = f"{dims.n_text_layer} layers of {dims.n_text_state}, {dims.n_text_head} heads, {dims.n_vocab} tokens"
+    rows = {
+        "model": f"{checkpoint.name or 'without a name'}, {checkpoint.quant}",
+        "file": f"{path} ({_size(path.stat().st_size)})" if path else "",
+        "languages": languages,
+        "licence": checkpoint.licence or "not said in the file",
+        "encoder": encoder,
+        "decoder": decoder,
+    }
+    for label, value in rows.items():
+        print(f"{label:10} {value}")
+    return DONE
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    from dictation.cli import DONE, say
+    from engine import store
+
+    for name in arguments.models:
+        model = store.remove(name)
+        say(f"{model.label} is removed.")
+    return DONE
+
+
+def _where(arguments: argparse.Namespace) -> int:
+    from dictation.cli import DONE
+    from engine import store
+
+    print(store.find(arguments.model) if arguments.model else store.models_dir())
+    return DONE
+
+
+def _fields(model: InstalledModel) -> dict[str, object]:
+    return {"name": model.name, "quant": model.quant, "size_bytes": model.size_bytes, "file": str(model.path)}
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:.1f} GB"
+
+
+def _progress() -> Callable[[str, int, int], None] | None:
+    """A bar per model on stderr, or none where nobody watches."""
+    import sys
+
+    if not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    bars: dict[str, tqdm[None]] = {}
+
+    def show(name: str, done: int, total: int) -> None:
+        bar = bars.setdefault(name, tqdm(desc=name, total=total, unit="B", unit_scale=True, leave=False))
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+
+    return show

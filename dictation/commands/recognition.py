@@ -1,0 +1,69 @@
+"""The options that every command which recognises speech has, and what they come to."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.decode import DecodingOptions
+    from engine.transcriber import Transcriber
+
+DEVICES = ("auto", "cpu", "numpy", "metal", "cuda", "mlx-cpu")
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """--model, --device, --threads: which Transcriber."""
+    parser.add_argument("--model", metavar="MODEL", help="an installed model (base, base:Q8_0) or a model file")
+    parser.add_argument("--device", choices=DEVICES, default="auto", help="what computes (default: the fastest here)")
+    parser.add_argument("--threads", type=_count, metavar="N", help="how many threads of the processor to use")
+
+
+def add_decoding_options(parser: argparse.ArgumentParser) -> None:
+    """--language, --translate, --audio-context: how it listens."""
+    parser.add_argument("--language", metavar="CODE", help="the language spoken: en, de, zh... (default: it listens)")
+    parser.add_argument("--translate", action="store_true", help="write English, whatever is spoken")
+    parser.add_argument(
+        "--audio-context",
+        type=_audio_context,
+        default="auto",
+        metavar="CONTEXT",
+        help="how much of a 30 s window to compute: auto (what holds speech), full, or seconds",
+    )
+
+
+def load_transcriber(arguments: argparse.Namespace) -> Transcriber:
+    """Read the model and make it ready. Raises EngineError."""
+    import engine
+    from dictation.models import active_model
+
+    return engine.load(arguments.model or active_model(), device=arguments.device, threads=arguments.threads)
+
+
+def decoding_options(arguments: argparse.Namespace, *, timestamps: bool = False) -> DecodingOptions:
+    from engine.decode import DecodingOptions
+
+    return DecodingOptions(
+        language=arguments.language,
+        task="translate" if arguments.translate else "transcribe",
+        timestamps=timestamps,
+        audio_context=arguments.audio_context,
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads")
+    return int(text)
+
+
+def _audio_context(text: str) -> str | float:
+    if text in ("auto", "full"):
+        return text
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 30:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto, full, nor a number of seconds up to 30")
+    return seconds

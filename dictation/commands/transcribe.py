@@ -1,0 +1,133 @@
+"""`sayso transcribe`: recorded clips become text, subtitles or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dictation.cli import DONE, fail, wrong_use
+from dictation.commands.recognition import (
+    add_decoding_options,
+    add_model_options,
+    decoding_options,
+    load_transcriber,
+)
+from dictation.formats import FORMATS, TIMED, render
+from engine.errors import AudioError
+
+if TYPE_CHECKING:
+    from engine.decode import DecodingOptions
+    from engine.transcriber import Transcriber
+    from engine.transcript import Transcript
+
+EXTENSIONS = {"text": "txt"}  # of the others: their name
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("clips", nargs="+", type=Path, metavar="CLIP", help="a WAV, FLAC, OGG or MP3 file; - is stdin")
+    add_model_options(parser)
+    add_decoding_options(parser)
+    parser.add_argument("--timestamps", action="store_true", help="find out when each piece is said")
+    parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="of the output (default: text)")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write a file per clip into this folder")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if wrong := _clash(arguments):
+        return wrong_use(wrong)
+    if arguments.output:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+    timestamps = arguments.timestamps or arguments.format in TIMED
+    options = decoding_options(arguments, timestamps=timestamps)
+    transcriber = load_transcriber(arguments)
+    code = DONE
+    try:
+        for clip in arguments.clips:
+            try:
+                transcript = _transcribe(transcriber, clip, options)
+            except AudioError as error:  # one bad clip does not cost the others
+                code = fail(str(error))
+                continue
+            text = render(transcript, arguments.format, timestamps=arguments.timestamps, file=str(clip))
+            if arguments.output:
+                _write(_target(clip, arguments), text)
+            else:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+    finally:
+        transcriber.close()
+    return code
+
+
+def _clash(arguments: argparse.Namespace) -> str | None:
+    """What in the command line does not go together."""
+    if not arguments.output:
+        if arguments.format in ("srt", "vtt", "tsv") and len(arguments.clips) > 1:
+            return f"several clips as {arguments.format} need a folder to write to: -o DIR"
+        return None
+    if arguments.output.exists() and not arguments.output.is_dir():
+        return f"{arguments.output} is not a folder"
+    target, clips = Counter(_target(clip, arguments) for clip in arguments.clips).most_common(1)[0]
+    return f"{clips} clips would be written to {target}" if clips > 1 else None
+
+
+def _target(clip: Path, arguments: argparse.Namespace) -> Path:
+    extension = EXTENSIONS.get(arguments.format, arguments.format)
+    stem = "stdin" if str(clip) == "-" else clip.stem
+    return Path(arguments.output) / f"{stem}.{extension}"
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[Path]:
+    """The clip as a file that can be read twice: stdin and pipes are copied into one first."""
+    if str(path) != "-" and not path.is_fifo():
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
+        copy = Path(folder) / "clip"
+        with copy.open("wb") as file, nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as pipe:
+            shutil.copyfileobj(pipe, file)
+        try:
+            yield copy
+        except AudioError as error:
+            name = "What came through stdin" if str(path) == "-" else str(path)
+            raise AudioError(str(error).replace(str(copy), name)) from error
+
+
+def _transcribe(transcriber: Transcriber, path: Path, options: DecodingOptions) -> Transcript:
+    from tqdm import tqdm
+
+    from engine.audio import Clip
+
+    with (
+        _file(path) as file,
+        Clip(file) as clip,
+        tqdm(
+            desc=path.name,
+            total=round(clip.duration_s, 1),
+            unit="s",
+            bar_format="{desc}: {percentage:3.0f}% {bar} {n:.0f} of {total:.0f} s, {remaining} left",
+            delay=1.0,  # a short clip is done before a bar would help
+            leave=False,
+            disable=not sys.stderr.isatty(),
+        ) as bar,
+    ):
+        return transcriber.transcribe(clip, options, progress=lambda done_s, _: bar.update(done_s - bar.n))
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
