@@ -51,7 +51,7 @@ def _open_mlx(checkpoint: Checkpoint, device: str) -> Runtime:
     if device == "cuda" and not mlx.cuda.is_available():
         raise DeviceError("No NVIDIA GPU that MLX can use was found: use the device auto or cpu.")
     module = importlib.import_module("engine.mlx_runtime")
-    return cast("Runtime", module.MlxRuntime(checkpoint, "cpu" if device == "mlx-cpu" else device))
+    return cast("Runtime", module.MlxRuntime(checkpoint, device))
 
 
 def _mlx() -> Any | None:

@@ -42,9 +42,8 @@ class Chooser:
         never = np.zeros(n_rows, np.float32)
         never[n_vocab:] = -np.inf
         never[list(rules.suppress)] = -np.inf
-        if rules.timestamps:
-            never[rules.no_timestamps] = -np.inf
-        else:
+        never[rules.no_timestamps] = -np.inf
+        if not rules.timestamps:
             never[rules.timestamp_begin :] = -np.inf
         first = never.copy()
         first[list(rules.suppress_first)] = -np.inf

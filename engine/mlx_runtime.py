@@ -303,6 +303,11 @@ class MlxDecoder:
     def length(self) -> int:
         return self._length
 
+    @property
+    def room(self) -> int:
+        """Tokens that still fit."""
+        return self._runtime.dims.n_text_ctx - self._length
+
     def prefill(self, tokens: Sequence[int]) -> None:
         self._logits = self._append(tokens)[-1:]
         self._length += len(tokens)
@@ -327,7 +332,7 @@ class MlxDecoder:
             mx.array([history(sampled, rules)], mx.int32),
             mx.random.key(seed),
         )
-        room = self._runtime.dims.n_text_ctx - self._length
+        room = self.room
         submit = self._submit_ahead if self._runtime.ahead else self._submit_and_wait
         record = submit(pending, rules, temperature) if room else None
         while record is not None:
@@ -339,11 +344,13 @@ class MlxDecoder:
             self._logits = logits
             yield choice
             record = following if self._runtime.ahead or not room else submit(pending, rules, temperature)
+        yield self._choose_last(pending, rules, temperature)
 
     def verify(self, draft: Sequence[int], rules: Rules, sampled: Sequence[int] = ()) -> list[Choice]:
         if len(draft) > VERIFY_LIMIT:
             raise OptionError(f"A draft has at most {VERIFY_LIMIT} tokens.")
         rows = self._pending()
+        draft = draft[: self.room]
         if draft:
             rows = mx.concatenate([rows, self._append(draft)])
         past = [history([*sampled, *draft[:i]], rules) for i in range(len(draft) + 1)]
@@ -364,13 +371,23 @@ class MlxDecoder:
     def _append(self, tokens: Sequence[int]) -> mx.array:
         """Write tokens behind `length`, evaluated: logits (n_tokens, rows). Does not move `length`."""
         self._runtime.check_cancel()
-        if not 0 < len(tokens) <= self._runtime.dims.n_text_ctx - self._length:
+        if not 0 < len(tokens) <= self.room:
             raise OptionError(f"{len(tokens)} tokens don't fit: {self._length} of 448 are taken.")
         position = mx.array([self._length], mx.int32)
         states = self._fused.block(mx.array(list(tokens), mx.int32), position, self.slabs, self._cross)
         logits = self._fused.logits(states)
         mx.eval(logits, self.slabs.keys, self.slabs.values)
         return logits
+
+    def _choose_last(self, pending: Pending, rules: Rules, temperature: float) -> Choice:
+        """The choice after the last token that fits; it can't be appended any more."""
+        chooser = self._fused.chooser(rules)
+        if temperature > 0:
+            heat = mx.array(temperature, mx.float32)
+            token, logprob = chooser.sample(pending.logits, pending.past, heat, pending.key)
+        else:
+            token, logprob = chooser.greedy(pending.logits, pending.past)
+        return Choice(int(np.array(token)[0]), float(np.array(logprob)[0]))
 
     def _submit_ahead(self, pending: Pending, rules: Rules, temperature: float) -> mx.array:
         record = self._fused.step(pending, self.slabs, self._cross, rules, temperature)

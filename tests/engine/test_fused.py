@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gguf import GGMLQuantizationType as TensorType
 
+from engine.filters import Filters
 from engine.fused import Chooser, Pending, history
 from engine.mlx_runtime import MlxDecoder, MlxRuntime
 from engine.runtime import Choice, Rules
@@ -70,13 +71,13 @@ def test_fused_step_chooses_what_the_reference_step_chooses(runtime):
     expected = reference_choices(runtime, fused._cross, 6)
     got = take(fused, 6)
     assert [c.token for c in got] == [c.token for c in expected]
-    np.testing.assert_allclose([c.logprob for c in got], [c.logprob for c in expected], atol=2e-4)
+    np.testing.assert_allclose([c.logprob for c in got], [c.logprob for c in expected], atol=1e-3)
 
 
 def test_logits_after_a_prompt_block_equal_the_reference(runtime):
     fused = decoder(runtime)
     plain = runtime.model.decoder.reference(SOT, [None] * runtime.dims.n_text_layer, fused._cross)
-    np.testing.assert_allclose(fused.logits(), np.array(plain[-1]), atol=2e-4)
+    np.testing.assert_allclose(fused.logits(), np.array(plain[-1]), atol=1e-3)  # sums in another order
 
 
 def test_slabs_stay_at_their_address_from_prompt_to_last_token(q8):
@@ -125,8 +126,9 @@ def test_generation_goes_to_the_end_of_the_context_and_stops(q8):
     made = decoder(q8)
     made.prefill(list(range(300, 300 + 440)))
     assert made.length == 444
-    assert len(list(made.generate(RULES))) == 4
+    assert len(list(made.generate(RULES))) == 5  # the last is chosen but no longer fits
     assert made.length == 448
+    assert len(list(made.generate(RULES))) == 1
 
 
 def test_rewinding_and_prompting_again_gives_the_same_logits(q8):
@@ -162,46 +164,18 @@ def test_verifying_a_draft_accepts_what_greedy_decoding_chooses(q8, wrong_at):
     assert [c.token for c in rest] == [c.token for c in greedy[agreed:]]
 
 
-class Grammar:
-    """OpenAI's timestamp rules, written as loops over one position."""
-
-    @staticmethod
-    def allowed(x: np.ndarray, sampled: list[int], rules: Rules) -> np.ndarray:
-        x, begin = x.copy(), rules.timestamp_begin
-        x[[*rules.suppress, rules.no_timestamps]] = -np.inf
-        if not sampled:
-            x[list(rules.suppress_first)] = -np.inf
-            x[:begin] = -np.inf
-            x[begin + rules.max_initial_timestamp + 1 :] = -np.inf
-        last = bool(sampled) and sampled[-1] >= begin
-        before = len(sampled) < 2 or sampled[-2] >= begin
-        if last and before:
-            x[begin:] = -np.inf
-        elif last:
-            x[: rules.eot] = -np.inf
-        times = [t for t in sampled if t >= begin]
-        if times:
-            x[begin : times[-1] + (0 if last and not before else 1)] = -np.inf
-        with np.errstate(divide="ignore"):
-            if np.log(np.exp(x[begin:]).sum()) > x[:begin].max():
-                x[:begin] = -np.inf
-        return x
-
-
 @pytest.mark.parametrize(
     "sampled",
     [[], [50364], [50364, 400], [50364, 400, 50400], [50364, 400, 50400, 50400], [50364, 400, 50400, 50400, 500]],
     ids=["first", "opened", "text", "closed", "reopened", "text again"],
 )
 @pytest.mark.parametrize("boost", [-3.0, 0.0, 3.0])
-def test_timestamp_grammar_forbids_what_openais_forbids(sampled, boost):
+@pytest.mark.parametrize("rules", [RULES, TIMED], ids=["plain", "timed"])
+def test_device_filters_forbid_what_the_numpy_filters_forbid(rules, sampled, boost):
     logits = np.random.default_rng(len(sampled)).normal(0, 1, 51872).astype(np.float32)
-    logits[TIMED.timestamp_begin :] += boost
-    chooser = Chooser(TIMED, 51865, 51872)
-    got = chooser.filtered(mx.array(logits)[None], mx.array([history(sampled, TIMED)], mx.int32))
-    np.testing.assert_array_equal(
-        np.isinf(np.array(got[0, :51865])), np.isinf(Grammar.allowed(logits[:51865].astype(np.float64), sampled, TIMED))
-    )
+    logits[rules.timestamp_begin :] += boost
+    got = Chooser(rules, 51865, 51872).filtered(mx.array(logits)[None], mx.array([history(sampled, rules)], mx.int32))
+    np.testing.assert_array_equal(np.array(got[0, :51865]), Filters(rules, 51865).apply(logits[:51865], sampled))
     assert np.isinf(np.array(got[0, 51865:])).all()
 
 
