@@ -1,7 +1,7 @@
 """What works on this computer, what does not, and the one thing to do about it.
 
-Each check answers with one `Finding`. Checks open no window, record nothing and send nothing; they take well under a
-second together. `sayso doctor` prints them, the tray's first start and `make run` ask for some of them by name.
+Each check answers with one `Finding`. Checks open no window, record nothing and send nothing; together they take
+about a second. `sayso doctor` prints them, the tray's first start and `make run` ask for some of them by name.
 """
 
 from __future__ import annotations
@@ -83,6 +83,71 @@ def microphone() -> Finding:
     return Finding("microphone", "ok", f"{default['name']} ({default['default_samplerate']:.0f} Hz)")
 
 
+def typing() -> Finding:
+    """Which back-end types, and which of its ways work here."""
+    from dictation.desktop import back_end_name, open_desktop
+
+    if display().status == "problem":
+        return Finding("typing", "problem", "there is no display to type into", "See “display”.")
+    name = back_end_name()
+    try:
+        desktop = open_desktop(name)
+    except (OSError, ValueError, ImportError) as error:
+        return Finding("typing", "problem", f"{name}: {error}")
+    try:
+        capabilities = desktop.capabilities()
+    finally:
+        desktop.close()
+    ways = [f"{c.name}: {c.detail}" if c.works else f"{c.name} does not work: {c.detail}" for c in capabilities]
+    advice = next((c.advice for c in capabilities if not c.works and c.advice), "")
+    works = sum(c.works for c in capabilities)
+    status: Status = "problem" if not works else "ok" if works == len(capabilities) else "warning"
+    return Finding("typing", status, f"{name}; {'; '.join(ways)}", advice)
+
+
+def runtime() -> Finding:
+    """What computes."""
+    from engine import devices
+
+    device = devices.best_device()
+    if device != "cpu":
+        return Finding("runtime", "ok", f"{device}, through MLX")
+    reason = devices.why_not_native()
+    if reason is None:
+        return Finding("runtime", "ok", "processor, native library")
+    return Finding(
+        "runtime",
+        "warning",
+        f"processor, NumPy only, which is several times slower ({reason})",
+        "Install a C++ compiler (Debian, Ubuntu: sudo apt-get install g++) and run `make setup`.",
+    )
+
+
+def models() -> Finding:
+    from dictation.models import active_model
+    from engine import store
+    from engine.errors import EngineError
+
+    name = active_model()
+    try:
+        file = store.find(name)
+    except EngineError:
+        return Finding("models", "problem", f"{name} is not installed", "Run `sayso models import starter`.")
+    others = sorted({model.label for model in store.installed() if model.path != file})
+    return Finding("models", "ok", f"{name} ({file})" + (f"; also {', '.join(others)}" if others else ""))
+
+
+def settings() -> Finding:
+    from dictation import paths
+    from dictation import settings as table
+
+    file = paths.settings_file()
+    problems = table.load(file).problems
+    if problems:
+        return Finding("settings", "warning", " ".join(problems), f"Look at {file}, or save the settings once.")
+    return Finding("settings", "ok", str(file) if file.exists() else "all as they come")
+
+
 def _installed(package: str) -> str | None:
     from importlib import metadata
 
@@ -94,6 +159,10 @@ def _installed(package: str) -> str | None:
 
 CHECKS: dict[str, Callable[[], Finding]] = {
     "display": display,
+    "typing": typing,
     "microphone": microphone,
+    "runtime": runtime,
+    "models": models,
+    "settings": settings,
     "versions": versions,
 }

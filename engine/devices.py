@@ -42,6 +42,15 @@ def best_device() -> str:
     return "cuda" if mlx is not None and mlx.cuda.is_available() else "cpu"
 
 
+def why_not_native() -> str | None:
+    """Why the native CPU runtime can't be used here; None when it can."""
+    try:
+        importlib.import_module("engine.cpu.native")
+    except (ImportError, OSError) as error:
+        return str(error)
+    return None
+
+
 def _open_mlx(checkpoint: Checkpoint, device: str) -> Runtime:
     mlx = _mlx()
     if mlx is None:
