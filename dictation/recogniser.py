@@ -1,0 +1,91 @@
+"""The engine as the worker sees it: one loaded model that recognises growing takes and whole recordings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dictation.vocabulary import prompt
+from dictation.worker import Asked, Live, Request
+from engine.transcript import Transcript
+
+if TYPE_CHECKING:
+    from engine.decode import DecodingOptions
+    from engine.transcriber import Transcriber
+
+F32 = NDArray[np.float32]
+
+
+class Recogniser:
+    """`worker.Model` on the real engine."""
+
+    def __init__(self, transcriber: Transcriber, name: str) -> None:
+        self._transcriber = transcriber
+        self.name = name
+
+    @property
+    def device(self) -> str:
+        return self._transcriber.device
+
+    def warm_up(self) -> None:
+        self._transcriber.warm_up()
+
+    def begin(self, request: Request) -> Live:
+        return _WholeTake(self, request)
+
+    def transcribe(self, samples: F32, request: Request, cancelled: Asked) -> Transcript:
+        return self._transcriber.transcribe(samples, self._options(request), cancelled=cancelled)
+
+    def close(self) -> None:
+        self._transcriber.close()
+
+    def _options(self, request: Request) -> DecodingOptions:
+        from engine.decode import DecodingOptions
+
+        wanted = request.language
+        multilingual = self._transcriber.languages != ("en",)
+        return DecodingOptions(
+            # an English-only model writes English whatever is chosen
+            language=wanted.language if multilingual else "en",
+            languages=wanted.among if multilingual else (),
+            task=wanted.task if multilingual else "transcribe",
+            prompt=prompt(request.terms, self._count_tokens) or None,
+        )
+
+    def _count_tokens(self, text: str) -> int:
+        return len(self._transcriber.tokenizer.encode(text))
+
+
+class _WholeTake:
+    """A take that is recognised at its end only."""
+
+    def __init__(self, recogniser: Recogniser, request: Request) -> None:
+        self._recogniser = recogniser
+        self._request = request
+        self._pieces: list[list[tuple[int, F32]]] = []
+        self._is_open = False
+
+    def append(self, samples: F32, start: int | None = None) -> None:
+        if not self._is_open:
+            self._pieces.append([])
+            self._is_open = True
+        self._pieces[-1].append((start or 0, samples))
+
+    def cut(self, at: int | None = None) -> None:
+        self._is_open = False
+
+    def partial(self, cancelled: Asked | None = None) -> None:
+        return None
+
+    def finish(self, heard_speech: bool | None = None, cancelled: Asked | None = None) -> Transcript:
+        samples = [part for piece in self._pieces for _, part in piece] or [np.zeros(0, np.float32)]
+        return self._recogniser.transcribe(np.concatenate(samples), self._request, cancelled or (lambda: False))
+
+
+def build(name: str, device: str) -> Recogniser:
+    """Load an installed model on the calling thread. Raises EngineError."""
+    import engine  # its heavy half is imported here, on the engine thread
+
+    return Recogniser(engine.load(name, "auto" if device == "gpu" else device), name)
