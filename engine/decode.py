@@ -250,6 +250,7 @@ class WindowDecoder:
         while temperature == 0 and draft:
             part, draft = draft[:VERIFY_LIMIT], draft[VERIFY_LIMIT:]
             choices = self.decoder.verify(part, rules, accepted)
+            self.timings.passes += 1
             n_accepted = len(choices) - 1  # the last choice follows the agreed ones; `generate` makes it again
             yield from choices[:n_accepted]
             accepted += part[:n_accepted]
@@ -257,7 +258,9 @@ class WindowDecoder:
             self.timings.draft_accepted += n_accepted
             if n_accepted < len(part):
                 break
-        yield from self.decoder.generate(rules, temperature, seed, accepted)
+        for i, choice in enumerate(self.decoder.generate(rules, temperature, seed, accepted)):
+            self.timings.passes += i > 0  # the first choice is made of logits that are there already
+            yield choice
 
 
 def _softmax(logits: F32) -> F32:

@@ -71,7 +71,7 @@ class Metrics:
     partials: int = 0
     given_up: int = 0  # partials cancelled half-way
     positions_encoded: int = 0  # margins included
-    tokens_decoded: int = 0  # of all hypotheses, ends of text included: passes that decoding from scratch would take
+    tokens_decoded: int = 0  # of all hypotheses: the passes that decoding each from scratch would take
     words_taken_back: int = 0
     ghosts: int = 0  # pieces whose text had no speech under it
     finish_ms: float = 0.0
@@ -85,6 +85,7 @@ class _Heard:
     log_power: LogPowerStream
     stream: EncoderStream | None = None
     n_fed: int = 0  # samples of the piece given to the encoder stream
+    n_seen: int = 0  # samples behind the last partial that was not given up
     is_fed_to_end: bool = False  # with the frames that reach past the last sample
     n_kept: int = 0  # positions that no pass will touch again
     n_encoded: int = 0  # positions that the last pass encoded from real audio
@@ -190,10 +191,11 @@ class LiveTranscriber:
                 self._end_piece(self._closed[0], heard_speech=None)
                 self._closed.pop(0)
             heard = self._open
-            news = 0 if heard is None else len(heard.piece) - heard.n_fed
+            news = 0 if heard is None else len(heard.piece) - heard.n_seen
             if heard is None or news < self._options.least_news_s * SAMPLE_RATE_HZ:
                 return None
             partial = self._look(heard)
+            heard.n_seen = len(heard.piece)
         except Cancelled:
             self.metrics.given_up += 1
             return None
@@ -329,7 +331,7 @@ class LiveTranscriber:
         window = self._window(audio, heard.piece)
         self.timings.windows += 1
         decoded = window.decode(draft=heard.draft if self._options.use_draft else ())
-        self.metrics.tokens_decoded += len(decoded.tokens) + 1
+        self.metrics.tokens_decoded += len(decoded.tokens)
         return decoded
 
     def _is_trusted(self, decoded: Decoded) -> bool:

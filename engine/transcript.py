@@ -38,6 +38,7 @@ class Timings:
     decode_ms: float = 0.0
     windows: int = 0
     tokens: int = 0
+    passes: int = 0  # of the decoder, after the prompt: one per token, or one per draft that is verified
     fallbacks: int = 0  # decodes repeated at a higher temperature
     full_window_redos: int = 0  # windows encoded again with all 1500 positions, after a runaway in a short one
     draft_tokens: int = 0

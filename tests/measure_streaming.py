@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -193,15 +194,21 @@ def report(model: Transcriber, takes: list[Take], peer: bool) -> str:
     if firsts:
         lines.append(f"first partial after the first word's end: p50 {quantile(firsts, 0.5):.2f} s, p95 "
                      f"{quantile(firsts, 0.95):.2f} s")  # fmt: skip
-    gaps = [b - a for t in takes for a, b in zip(t.partial_at_s, t.partial_at_s[1:], strict=False)]
-    lines.append(f"partials per s: {sum(len(t.partial_at_s) for t in takes) / spoken:.2f}; between two: p50 "
-                 f"{quantile(gaps, 0.5):.2f} s, p95 {quantile(gaps, 0.95):.2f} s; given up {sum(t.given_up for t in takes)}")  # fmt: skip
+    gaps = [b - a for t in takes for a, b in pairwise(t.partial_at_s)]
+    lines.append(
+        f"partials per s: {sum(len(t.partial_at_s) for t in takes) / spoken:.2f}; between two: p50 "
+        f"{quantile(gaps, 0.5):.2f} s, p95 {quantile(gaps, 0.95):.2f} s; given up {sum(t.given_up for t in takes)}"
+    )
     drafted, accepted = sum(t.drafted for t in takes), sum(t.accepted for t in takes)
     tokens, passes = sum(t.tokens for t in takes), sum(t.passes for t in takes)
-    lines.append(f"drafts: {drafted} tokens, {accepted} accepted ({100 * accepted / max(1, drafted):.0f} %); "
-                 f"{tokens} tokens in {passes} passes ({100 - 100 * passes / max(1, tokens):.0f} % saved)")  # fmt: skip
-    lines.append(f"encoder positions per position of speech: {sum(t.positions for t in takes) / (spoken * 50):.2f}; "
-                 f"full-window redos {sum(t.redos for t in takes)}; firm words taken back {sum(t.taken_back for t in takes)}")  # fmt: skip
+    lines.append(
+        f"drafts: {drafted} tokens, {accepted} accepted ({100 * accepted / max(1, drafted):.0f} %); "
+        f"{tokens} tokens in {passes} passes ({100 - 100 * passes / max(1, tokens):.0f} % saved)"
+    )
+    lines.append(
+        f"encoder positions per position of speech: {sum(t.positions for t in takes) / (spoken * 50):.2f}; full-window "
+        f"redos {sum(t.redos for t in takes)}; firm words taken back {sum(t.taken_back for t in takes)}"
+    )
     lines.append(f"processor s per s of speech: {sum(t.cpu_s for t in takes) / spoken:.2f}; "
                  f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")  # fmt: skip
     lines += [f"  {t.file}: live {t.live!r}\n  {'':{len(t.file)}}  offline {t.offline!r}"
@@ -213,7 +220,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", default="base")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--peer", metavar="STARTER", help="also faster-whisper int8 on the starter weights of this name")
+    parser.add_argument(
+        "--peer", metavar="STARTER", help="also faster-whisper int8 on the starter weights of this name"
+    )
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--reading", action="store_true")
     parser.add_argument("--unpaced", action="store_true")
