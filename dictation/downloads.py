@@ -19,10 +19,11 @@ from typing import Literal
 
 from dictation import paths
 from dictation.events import Download
-from engine import hub, store
+from engine import hub
 from engine.catalog import CatalogModel
 from engine.errors import EngineError
 from engine.hub import RemoteFile, Wish
+from engine.install import install
 
 REPORT_S = 0.1  # at most ten progress events a second and job
 Status = Literal["queued", "running", "paused", "verifying", "done", "cancelled", "failed"]
@@ -142,36 +143,31 @@ class Downloads:
                 last[0] = time.monotonic()
                 self._publish(job.event())
 
-        def check(path: Path) -> None:
+        def checking() -> None:
             job.status = "verifying"
             self._publish(job.event())
-            store.check(path)
 
         self._publish(job.event())
         try:
-            pulled = hub.pull(
+            pulled = install(
                 job.file,
+                job.name.partition(":")[0],
                 on_progress=progress,
+                on_checking=checking,
                 wish=lambda: job.wish,
-                check=check,
                 endpoint=self._endpoint,
                 cache_dir=self._cache_dir,
             )
             if pulled.path is not None:
-                self._installed(job, pulled.path)
+                job.received_bytes = job.file.size_bytes
+                self._end(job, "done")
+                self._on_installed(job.name)
             else:
                 self._end(job, "paused" if pulled.outcome == "paused" else "cancelled")
         except EngineError as error:
             self._end(job, "failed", str(error))
         except OSError as error:
             self._end(job, "failed", f"The download can't be written: {error.strerror or error}.")
-
-    def _installed(self, job: Job, path: Path) -> None:
-        name, _, quant = job.name.partition(":")
-        store.register(path, name, quant)
-        job.received_bytes = job.file.size_bytes
-        self._end(job, "done")
-        self._on_installed(job.name)
 
     def _end(self, job: Job, status: Status, message: str = "") -> None:
         with self._lock:

@@ -127,8 +127,8 @@ def choose(files: list[RemoteFile], ref: ModelRef) -> RemoteFile:
     return min(found, key=lambda f: len(f.path))
 
 
-def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -> list[RemoteFile]:
-    """All GGUF and ggml files of a repository, with size and hash, without downloading any."""
+def list_all(repo: str, revision: str = "main", endpoint: str | None = None) -> list[RemoteFile]:
+    """All files of a repository, with size and hash, without downloading any."""
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
@@ -139,8 +139,12 @@ def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -
     return [
         RemoteFile(repo, commit, e.path, e.size, e.lfs.sha256 if e.lfs else None, quant_in_name(e.path))
         for e in entries
-        if is_model_file(e.path)
     ]
+
+
+def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -> list[RemoteFile]:
+    """The GGUF and ggml files among them."""
+    return [file for file in list_all(repo, revision, endpoint) if is_model_file(file.path)]
 
 
 def read_start(file: RemoteFile, n_bytes: int = 1 << 16, endpoint: str | None = None) -> bytes:
@@ -224,6 +228,14 @@ def pull(
 def drop_partial(file: RemoteFile, cache_dir: Path | None = None) -> None:
     """Forget what has arrived of a paused download."""
     _part_path(file, cache_dir).unlink(missing_ok=True)
+
+
+def forget(path: Path) -> None:
+    """Take a file out of the cache: its snapshot entry and the bytes behind it."""
+    blob = path.resolve()
+    path.unlink(missing_ok=True)
+    if blob.parent.name == "blobs":
+        blob.unlink(missing_ok=True)
 
 
 class _Transfer:

@@ -121,13 +121,6 @@ def find(name_or_path: str | Path) -> Path:
     raise ModelNotFoundError(f"No model {text!r} is installed. {hint}")
 
 
-def check(path: Path) -> None:
-    """Raise ModelFileError unless the file is a whole Whisper model that can be loaded from where it is."""
-    from engine.gguf import bundle
-
-    bundle.load(path)
-
-
 def register(path: Path, name: str, quant: str) -> InstalledModel:
     """Make a GGUF known under a name where it lies; the file is neither copied nor changed."""
     entries = _registered()

