@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 def load(path_or_name: str | os.PathLike[str], device: str = "auto", threads: int | None = None) -> Transcriber:
     """Load a model for the calling thread, which then owns it.
 
-    path_or_name: a GGUF file, or an installed model's name: "base", "tiny.en", "base:Q8_0".
+    path_or_name: a model file of any format that Sayso reads, or an installed model: "base", "tiny.en", "base:Q8_0".
     device: "auto", "metal", "cuda", "cpu" (native where it is built, else NumPy), "mlx-cpu" or "numpy".
     threads: for "cpu"; None takes the physical cores.
     Raises ModelNotFoundError, ModelFileError or DeviceError, each with a sentence for the user.
     """
     from engine.devices import open_runtime
-    from engine.gguf.bundle import load as load_bundle
+    from engine.formats.load import load as load_checkpoint
     from engine.store import find
     from engine.transcriber import Transcriber
 
-    checkpoint = load_bundle(find(os.fspath(path_or_name)))
+    checkpoint = load_checkpoint(find(os.fspath(path_or_name)))
     return Transcriber(open_runtime(checkpoint, device, threads), checkpoint)

