@@ -209,11 +209,11 @@ def convert_starter(
 
 def is_current(path: Path) -> bool:
     """Whether a bundle of ours is there, whole, with the keys of this version."""
-    from engine.export import BUNDLE_VERSION
+    from engine.gguf.bundle import BUNDLE_VERSION
     from engine.gguf.reader import read
 
     try:
-        return path.is_file() and read(path).integer("sayso.bundle_version") == BUNDLE_VERSION
+        return path.is_file() and (read(path).integer("sayso.bundle_version") or 0) >= BUNDLE_VERSION
     except ModelFileError:
         return False
 

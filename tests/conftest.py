@@ -44,7 +44,7 @@ def _one_maker(path: Path) -> Iterator[None]:
 
 
 def starter_bundle(name: str, preset: str) -> Path:
-    """Path of a starter model ("base", "tiny.en") under a preset of `engine.export`, made where it is missing."""
+    """Path of a starter model ("base", "tiny.en") under a preset of `engine.presets`, made where it is missing."""
     path = store.models_dir() / f"{name}-{preset}.gguf"
     with _one_maker(path):
         if not store.is_current(path):
@@ -97,7 +97,7 @@ def dims(
 def random_checkpoint() -> Callable[..., Checkpoint]:
     """A factory of Whispers of random weights: `random_checkpoint(n_mels=128, n_vocab=51866, preset="Q8_0")`.
 
-    Arguments as of `dims`, plus `seed` and `preset` (of `engine.export`). They say nothing true about speech; their
+    Arguments as of `dims`, plus `seed` and `preset` (of `engine.presets`). They say nothing true about speech; their
     shapes, types and vocabulary are those of a real model.
     """
     return make_random_checkpoint
@@ -107,7 +107,7 @@ def make_random_checkpoint(*, seed: int = 0, preset: str = "F32", **sizes: int) 
     from dataclasses import replace
 
     from engine.checkpoint import Tensor
-    from engine.export import plan
+    from engine.presets import plan
 
     random = np.random.default_rng(seed)
     tensors = {}

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from gguf import GGML_QUANT_SIZES
 from gguf import GGMLQuantizationType as TensorType
 from numpy.typing import NDArray
 
-from engine.anatomy import canonical_name
+from engine.anatomy import canonical_name, openai_name
 from engine.checkpoint import Checkpoint, Tensor
 from engine.errors import ModelFileError
 from engine.formats import vocabulary
@@ -31,6 +32,19 @@ N_FREQUENCIES = 201
 MAX_TOKEN_BYTES = 1024
 MAX_NAME_BYTES = 256
 MAX_TENSORS = 1 << 14
+QUANTIZATION_VERSION = 2
+_FILE_TYPES = {  # of the whole file: another enumeration than the tensors'
+    TensorType.F32: 0,
+    TensorType.F16: 1,
+    TensorType.Q4_0: 2,
+    TensorType.Q4_1: 3,
+    TensorType.Q8_0: 7,
+    TensorType.Q5_0: 8,
+    TensorType.Q5_1: 9,
+    TensorType.Q4_K: 12,
+    TensorType.Q5_K: 13,
+    TensorType.Q6_K: 14,
+}
 
 
 def load(path: Path) -> Checkpoint:
@@ -127,21 +141,23 @@ def _read_tensors(cursor: _Cursor) -> Iterator[Tensor]:
         yield Tensor(name, tuple(reversed(ne)), kind, data)
 
 
-def write_header(checkpoint: Checkpoint, file_type: int, filters: F32, write: Callable[[bytes], object]) -> None:
-    """Write all that comes before the tensors. file_type: quantization version * 1000 + ggml's file type."""
+def write_header(checkpoint: Checkpoint, kind: TensorType, filters: F32, file: BinaryIO) -> None:
+    """Write all that comes before the tensors. kind: of all matrices, which whisper.cpp wants to be one."""
     dims = checkpoint.dims
     audio = (dims.n_audio_ctx, dims.n_audio_state, dims.n_audio_head, dims.n_audio_layer)
     text = (dims.n_text_ctx, dims.n_text_state, dims.n_text_head, dims.n_text_layer)
+    file_type = _FILE_TYPES[kind] + (QUANTIZATION_VERSION * 1000 if _FILE_TYPES[kind] > 1 else 0)
     sizes = (dims.n_vocab, *audio, *text, dims.n_mels, file_type)
-    write(GGML_MAGIC + struct.pack(f"<{N_SIZES}i", *sizes))
-    write(struct.pack("<2i", *filters.shape) + filters.astype("<f4").tobytes())
-    write(struct.pack("<i", len(checkpoint.vocabulary)))
+    file.write(GGML_MAGIC + struct.pack(f"<{N_SIZES}i", *sizes))
+    file.write(struct.pack("<2i", *filters.shape) + filters.astype("<f4").tobytes())
+    file.write(struct.pack("<i", len(checkpoint.vocabulary)))
     for token in checkpoint.vocabulary:
-        write(struct.pack("<i", len(token)) + token)
+        file.write(struct.pack("<i", len(token)) + token)
 
 
-def write_tensor(name: str, tensor: Tensor, write: Callable[[bytes], object]) -> None:
-    """Write one tensor under OpenAI's name, in the type it has."""
-    ne = tuple(reversed(tensor.shape))
-    write(struct.pack(f"<3i{len(ne)}i", len(ne), len(name), tensor.type, *ne) + name.encode())
-    write(tensor.data.tobytes())
+def write_tensor(tensor: Tensor, file: BinaryIO) -> None:
+    """Write one tensor (canonical name) under OpenAI's name."""
+    shape = (*tensor.shape, 1) if tensor.name.endswith(("conv1.bias", "conv2.bias")) else tensor.shape
+    ne, foreign = tuple(reversed(shape)), openai_name(tensor.name).encode()
+    file.write(struct.pack(f"<3i{len(ne)}i", len(ne), len(foreign), tensor.type, *ne) + foreign)
+    file.write(tensor.data.tobytes())

@@ -15,14 +15,6 @@ from engine.errors import ModelFileError
 
 Vocabulary = tuple[bytes, ...]
 
-# Codes in the order of their tokens; the hundredth came with large-v3 (openai/whisper, tokenizer.py)
-_CODES = """
-en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la
-mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be
-tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue
-"""
-LANGUAGES = tuple(_CODES.split())
-
 MAX_FILE_BYTES = 64 << 20  # tokenizer.json of a Whisper has 2 to 4 MB
 
 
@@ -174,20 +166,3 @@ def _read(file: Path) -> str:
         return file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise ModelFileError(f"{file.name} can't be read: {fault}.") from fault
-
-
-def special_tokens(n_vocab: int) -> list[str]:
-    """Printed forms of the special tokens, from <|endoftext|> on (OpenAI's `tokenizer.get_encoding`)."""
-    n_languages = n_vocab - 51765 - 1 if n_vocab >= 51865 else 99
-    return [
-        "<|endoftext|>",
-        "<|startoftranscript|>",
-        *(f"<|{code}|>" for code in LANGUAGES[:n_languages]),
-        "<|translate|>",
-        "<|transcribe|>",
-        "<|startoflm|>",
-        "<|startofprev|>",
-        "<|nospeech|>",
-        "<|notimestamps|>",
-        *(f"<|{i * 0.02:.2f}|>" for i in range(1501)),
-    ]

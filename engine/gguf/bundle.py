@@ -22,6 +22,7 @@ from engine.formats.sniff import Kind, sniff
 from engine.gguf.reader import GGUF, read
 from engine.runtime import F32
 
+BUNDLE_VERSION = 2  # of our own keys; a starter bundle with a lower one is made anew
 FRONTEND_MELS = "frontend.mel_filterbank"  # transcribe.cpp keeps the filters as a tensor
 N_FREQUENCIES = 201
 
@@ -91,6 +92,8 @@ def _vocabulary(file: GGUF, n_vocab: int) -> vocabulary.Vocabulary:
 
 def _quant(file: GGUF, tensors: Mapping[str, Tensor]) -> str:
     """The quant in the file's own word, else the type of most decoder matrices."""
+    if word := file.text("sayso.format"):
+        return word
     file_type = file.integer("general.file_type")
     if file_type is not None and (name := _FILE_TYPES.get(file_type)):
         return name

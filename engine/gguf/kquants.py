@@ -39,12 +39,12 @@ def _pack_q4_k(blocks: F32) -> U8:
 def _pack_q5_k(blocks: F32) -> U8:
     q, head = _with_minimum(blocks, n_levels=31, first=-0.5, n_steps=15)
     high = np.packbits(q >> 4, axis=1, bitorder="little").reshape(len(q), 32)  # bit s of byte i: sub-block s
-    return np.concatenate([head, high, _nibbles(q & 15)], axis=1)
+    return np.concatenate([head, high, _nibbles(q & np.uint8(15))], axis=1)
 
 
 def _nibbles(q: U8) -> U8:
     """(n, 8, 32) of 4 bits -> (n, 128): run k holds sub-block 2k in the low halves and 2k + 1 in the high ones."""
-    return (q[:, 0::2] | (q[:, 1::2] << 4)).reshape(len(q), 128)
+    return (q[:, 0::2] | (q[:, 1::2] << np.uint8(4))).reshape(len(q), 128)
 
 
 def _with_minimum(blocks: F32, n_levels: int, first: float, n_steps: int) -> tuple[U8, U8]:
@@ -70,7 +70,8 @@ def _search_affine(x: F32, n_levels: int, first: float, n_steps: int) -> tuple[F
     safe_spread = np.where(flat, np.float32(1), spread)
     n = np.float32(x.shape[1])
     sum_x = x.sum(axis=1)
-    best_scale, best_low = (safe_spread / n_levels)[:, 0], low[:, 0].copy()
+    best_scale: F32 = np.true_divide(safe_spread[:, 0], n_levels, dtype=np.float32)
+    best_low = low[:, 0].copy()
     best_error = _affine_error(x, np.rint((x - low) / best_scale[:, None]), best_scale, best_low)
     for i in range(n_steps + 1):
         q = np.rint((x - low) * (np.float32(n_levels + first + 0.1 * i) / safe_spread))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,18 +52,30 @@ def write(
     progress: called with (bytes of tensors written, of all) after each tensor.
     Raises ModelFileError where the disk refuses; nothing is left behind then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    part = Path(name)
-    try:
+    with atomic(path) as part:
         _write_parts(part, metadata, slots, data, progress)
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A file beside `path` to write to, which becomes `path` when the block ends well and vanishes otherwise.
+
+    Raises ModelFileError where the disk refuses.
+    """
+    part = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        part = Path(name)
+        yield part
         part.chmod(0o644)
         part.replace(path)
     except OSError as fault:
         raise ModelFileError(f"{path} can't be written: {fault.strerror or fault}.") from fault
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
 
 
 def _write_parts(
