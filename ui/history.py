@@ -1,0 +1,347 @@
+"""The history: what was dictated, held and failed takes on top, with everything that can be done with each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from dictation import events
+from dictation.glance import Face, clock
+from dictation.history import Entry, History
+from engine import store
+from ui import theme
+from ui.core import Core
+from ui.settings.models import button, quiet
+
+PAGE = 200  # entries fetched at a time
+SEARCH_PAUSE_MS = 200
+UNDO_S = 10
+_FACES = {"held": Face.HELD, "failed": Face.ERROR}
+_WORDS = {
+    "delivered": "typed",
+    "copied": "copied",
+    "printed": "printed",
+    "held": "held",
+    "failed": "failed",
+    "none": "not typed",
+}
+
+
+class Entries(QAbstractListModel):
+    """Entries that match a search, fetched as far as they are looked at."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__()
+        self._history = history
+        self._words = ""
+        self._entries: list[Entry] = []
+        self._more = True
+
+    def search(self, words: str) -> None:
+        self.beginResetModel()
+        self._words = words
+        self._entries = self._history.search(words, PAGE)
+        self._more = len(self._entries) == PAGE
+        self.endResetModel()
+
+    def reload(self) -> None:
+        self.search(self._words)
+
+    def entry(self, index: QModelIndex) -> Entry | None:
+        return self._entries[index.row()] if index.isValid() and index.row() < len(self._entries) else None
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._entries)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        entry = self._entries[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _first_line(entry)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{_first_line(entry)}, {_about(entry)}"
+        if role == Qt.ItemDataRole.UserRole:
+            return entry
+        return None
+
+    def canFetchMore(self, parent: QModelIndex | QPersistentModelIndex) -> bool:
+        return self._more and not parent.isValid()
+
+    def fetchMore(self, parent: QModelIndex | QPersistentModelIndex) -> None:
+        more = self._history.search(self._words, PAGE, len(self._entries))
+        self._more = len(more) == PAGE
+        first = len(self._entries)
+        self.beginInsertRows(QModelIndex(), first, first + len(more) - 1)
+        self._entries += more
+        self.endInsertRows()
+
+
+def _first_line(entry: Entry) -> str:
+    return " ".join(entry.text.split()) or entry.evidence or QGuiApplication.translate("history", "No text")
+
+
+def _about(entry: Entry) -> str:
+    when = time.strftime("%d.%m.%Y %H:%M", time.localtime(entry.started_unix_s))
+    status = QGuiApplication.translate("history", _WORDS.get(entry.status, entry.status))
+    return " · ".join(part for part in (when, clock(entry.audio_s), entry.program, status) if part)
+
+
+class EntryRow(QStyledItemDelegate):
+    """Two lines: the text, and when, how long, where, what became of it."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(200, 2 * option.fontMetrics.lineSpacing() + 20)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        self.initStyleOption(option, index)
+        entry: Entry = index.data(Qt.ItemDataRole.UserRole)
+        option.text = ""
+        style = option.widget.style()
+        style.drawControl(style.ControlElement.CE_ItemViewItem, option, painter, option.widget)
+        selected = bool(option.state & style.StateFlag.State_Selected)
+        role = QPalette.ColorRole.HighlightedText if selected else QPalette.ColorRole.Text
+        ink = option.palette.color(role)
+        box = QRectF(option.rect).adjusted(12, 8, -12, -8)
+        if face := _FACES.get(entry.status):
+            shape = QRectF(box.left(), box.top(), 16, 16)
+            theme.draw(painter, face.value, shape, ink if selected else theme.face_colour(face, option.palette))
+            box.setLeft(box.left() + 24)
+        painter.setPen(ink)
+        line = option.fontMetrics.elidedText(_first_line(entry), Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignTop), line)
+        painter.setPen(theme.faded(ink, 0.75))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignBottom), _about(entry))
+
+
+class Waveform(QWidget):
+    """The shape of a recording. `show_file` reads it once; nothing moves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(48)
+        self.setAccessibleName(self.tr("Sound of this dictation"))
+        self._peaks = np.zeros(0, np.float32)
+
+    def show_file(self, path: Path | None) -> None:
+        import soundfile  # here, because it takes a moment and most entries have no audio
+
+        self._peaks = np.zeros(0, np.float32)
+        if path is not None:
+            samples, _ = soundfile.read(path, dtype="float32", always_2d=True)
+            blocks = np.array_split(np.abs(samples).max(axis=1), min(240, max(1, len(samples))))
+            self._peaks = np.array([b.max() if len(b) else 0.0 for b in blocks], np.float32)
+        self.setVisible(len(self._peaks) > 0)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(theme.colour("accent", self.palette()))
+        top = max(1e-3, float(self._peaks.max(initial=0)))
+        for x, peak in enumerate(self._peaks):
+            at, half = x * self.width() / len(self._peaks), max(1.0, peak / top * (self.height() - 4)) / 2
+            painter.drawLine(int(at), int(self.height() / 2 - half), int(at), int(self.height() / 2 + half))
+        painter.end()
+
+
+class HistoryWindow(QWidget):
+    """List on the left, one entry on the right.
+
+    play: plays an audio file. export: writes entries to a path, whose ending chooses the format.
+    """
+
+    def __init__(
+        self,
+        core: Core,
+        history: History,
+        play: Callable[[Path], None],
+        export: Callable[[list[Entry], Path], None],
+    ) -> None:
+        super().__init__()
+        self._core, self._history, self._play, self._export = core, history, play, export
+        self._deleted: list[Entry] = []
+        self.setObjectName("history")
+        self.setWindowTitle(self.tr("Sayso history"))
+        self.setWindowIcon(theme.app_icon())
+        self.resize(860, 560)
+        self.entries = Entries(history)
+        self._search = QLineEdit()
+        self._search.setPlaceholderText(self.tr("Find in texts"))
+        self._search.setAccessibleName(self.tr("Find in texts"))
+        self._search.setMinimumHeight(theme.CONTROL_HEIGHT)
+        self._search.setClearButtonEnabled(True)
+        self._search.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self._wait = QTimer(self, singleShot=True, interval=SEARCH_PAUSE_MS)
+        self._wait.timeout.connect(lambda: self.entries.search(self._search.text()))
+        self._search.textChanged.connect(lambda words: self._wait.start())
+        self._list = QListView()
+        self._list.setAccessibleName(self.tr("Dictations"))
+        self._list.setModel(self.entries)
+        self._list.setItemDelegate(EntryRow(self._list))
+        self._list.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
+        self._list.selectionModel().currentChanged.connect(lambda now, before: self._show(self.entries.entry(now)))
+        self._text, self._raw, self._wave, self._facts = QPlainTextEdit(), quiet(""), Waveform(), QFormLayout()
+        self._text.setReadOnly(True)
+        self._text.setAccessibleName(self.tr("Text"))
+        self._models = QComboBox()
+        self._models.setAccessibleName(self.tr("Model for recognising again"))
+        self._undo = button(self.tr("Undo"), self._put_back)
+        self._undo.hide()
+        self._undo_ends = QTimer(self, singleShot=True, interval=UNDO_S * 1000)
+        self._undo_ends.timeout.connect(self._forget)
+        self._buttons: dict[str, QPushButton] = {}
+        self._build()
+        self.entries.search("")
+        self._show(None)
+
+    def _build(self) -> None:
+        left, right = QWidget(), QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(theme.GAP, theme.GAP, 0, theme.GAP)
+        column.addWidget(self._search)
+        column.addWidget(self._list)
+        detail = QVBoxLayout(right)
+        detail.setContentsMargins(theme.WIDE_GAP, theme.GAP, theme.GAP, theme.GAP)
+        detail.setSpacing(theme.GAP)
+        detail.addWidget(self._text, 1)
+        detail.addWidget(self._raw)
+        detail.addWidget(self._wave)
+        acts = {
+            "insert": (self.tr("Insert"), lambda: self._send(events.InsertAgain)),
+            "copy": (self.tr("Copy"), lambda: self._send(events.CopyText)),
+            "play": (self.tr("Play"), self._play_audio),
+            "retry": (self.tr("Recognise again"), self._retry),
+            "export": (self.tr("Export…"), self._export_chosen),
+            "delete": (self.tr("Delete"), self._delete),
+        }
+        for name, (text, act) in acts.items():
+            self._buttons[name] = button(text, act)
+            self._buttons[name].setObjectName(f"history:{name}")
+        for names in (("insert", "copy", "play"), ("retry",), ("export", "delete")):
+            row = QHBoxLayout()
+            for name in names:
+                row.addWidget(self._buttons[name])
+            if names == ("retry",):
+                row.addWidget(self._models)
+            if "delete" in names:
+                row.addWidget(self._undo)
+            row.addStretch(1)
+            detail.addLayout(row)
+        split = QSplitter()
+        split.addWidget(left)
+        split.addWidget(right)
+        split.setSizes([420, 440])
+        split.setChildrenCollapsible(False)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(split)
+
+    def see(self, event: events.Event) -> None:
+        if isinstance(event, events.HistoryChanged) and self.isVisible():
+            chosen = self._current()
+            self.entries.reload()
+            if chosen is not None:
+                self.choose(chosen.id)
+
+    def choose(self, id: int | None) -> None:
+        """Bring an entry to the front."""
+        for row in range(self.entries.rowCount()):
+            entry = self.entries.entry(self.entries.index(row))
+            if entry is not None and entry.id == id:
+                self._list.setCurrentIndex(self.entries.index(row))
+
+    def showEvent(self, event: object) -> None:
+        self.entries.reload()
+        self._models.clear()
+        self._models.addItems([m.label for m in store.installed()])
+
+    # -------------------------------------------------------------------------------------------------------- one entry
+
+    def _current(self) -> Entry | None:
+        return self.entries.entry(self._list.currentIndex())
+
+    def _show(self, entry: Entry | None) -> None:
+        audio = self._history.audio_path(entry) if entry else None
+        self._text.setPlainText((entry.text or entry.evidence) if entry else "")
+        same = entry is None or not entry.raw_text or entry.raw_text.strip() == entry.text.strip()
+        self._raw.setText("" if same or entry is None else self.tr("Recognised: {text}").format(text=entry.raw_text))
+        self._raw.setVisible(not same)
+        self._wave.show_file(audio)
+        has_text = entry is not None and bool(entry.text)
+        for name, on in {
+            "insert": has_text,
+            "copy": has_text,
+            "play": audio is not None,
+            "retry": audio is not None,
+            "export": entry is not None,
+            "delete": entry is not None,
+        }.items():
+            self._buttons[name].setEnabled(on)
+
+    def _send(self, command: type[events.InsertAgain] | type[events.CopyText]) -> None:
+        if (entry := self._current()) is not None:
+            self._core.send(command(entry.id))
+
+    def _play_audio(self) -> None:
+        entry = self._current()
+        if entry is not None and (path := self._history.audio_path(entry)):
+            self._play(path)
+
+    def _retry(self) -> None:
+        entry = self._current()
+        if entry is not None and entry.audio:
+            self._core.send(events.Retry(entry.audio, self._models.currentText() or None))
+
+    def _chosen(self) -> list[Entry]:
+        indexes = sorted(self._list.selectionModel().selectedIndexes(), key=lambda i: i.row())
+        return [entry for index in indexes if (entry := self.entries.entry(index)) is not None]
+
+    def _export_chosen(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(
+            self, self.tr("Export"), "sayso.txt", "Text (*.txt);;SubRip (*.srt);;WebVTT (*.vtt);;JSON (*.json)"
+        )
+        if name:
+            self._export(self._chosen(), Path(name))
+
+    def _delete(self) -> None:
+        self._forget()
+        self._deleted = self._history.delete([e.id for e in self._chosen() if e.id is not None])
+        self._undo.setVisible(bool(self._deleted))
+        self._undo_ends.start()
+        self.entries.reload()
+
+    def _put_back(self) -> None:
+        for entry in self._deleted:
+            self._history.add(entry)
+        self._deleted = []
+        self._undo.hide()
+        self.entries.reload()
+
+    def _forget(self) -> None:
+        """Undo is over: now the audio goes too."""
+        self._history.drop_audio(self._deleted)
+        self._deleted = []
+        self._undo.hide()
+
+    def closeEvent(self, event: object) -> None:
+        self._forget()
