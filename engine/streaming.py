@@ -135,6 +135,7 @@ class LiveTranscriber:
         self._segments: list[Segment] = []
         self._language = Language(self._options, tokenizer)
         self._n_samples = 0  # of the whole dictation
+        self._caller_cuts = False  # it knows where `samples` lie, so it has a voice detector
         self.timings = Timings()
         self.metrics = Metrics()
 
@@ -145,6 +146,7 @@ class LiveTranscriber:
 
         start: of `samples` in the dictation, where the caller left silence out; None follows on.
         """
+        self._caller_cuts = self._caller_cuts or start is not None
         start = self._n_samples if start is None else start
         if self._open is None:
             self._open = _Heard(Piece(start), LogPowerStream(self._filters))
@@ -168,7 +170,7 @@ class LiveTranscriber:
     def _cut_by_level(self) -> None:
         """Drop silence before the first word, and end a piece that has grown long at a pause."""
         heard = self._open
-        if heard is None:
+        if heard is None or (self._caller_cuts and heard.piece.seconds < pieces.LONGEST_S + 1):
             return
         if heard.stream is None and (n := pieces.silence_to_drop(heard.piece)):
             heard.piece = heard.piece.split(n)
@@ -184,6 +186,8 @@ class LiveTranscriber:
 
         Pieces that were cut are finished first. Cancelling loses nothing: the next call goes on from there.
         """
+        if not self._closed and not self._has_news():
+            return None
         self._cut_by_level()
         self._runtime.set_cancel(cancelled)
         try:
@@ -191,8 +195,7 @@ class LiveTranscriber:
                 self._end_piece(self._closed[0], heard_speech=None)
                 self._closed.pop(0)
             heard = self._open
-            news = 0 if heard is None else len(heard.piece) - heard.n_seen
-            if heard is None or news < self._options.least_news_s * SAMPLE_RATE_HZ:
+            if heard is None or not self._has_news():
                 return None
             partial = self._look(heard)
             heard.n_seen = len(heard.piece)
@@ -203,6 +206,10 @@ class LiveTranscriber:
             self._runtime.set_cancel(None)
         self.metrics.partials += 1
         return partial
+
+    def _has_news(self) -> bool:
+        heard = self._open
+        return heard is not None and len(heard.piece) - heard.n_seen >= self._options.least_news_s * SAMPLE_RATE_HZ
 
     def _look(self, heard: _Heard) -> Partial | None:
         """One partial of the open piece; None when its text can't be trusted, so that the last one stays."""

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import audio as mel_of
-from engine.audio import INAUDIBLE_LOG_POWER, N_FFT, N_SAMPLES, POSITIONS_PER_S, SAMPLE_RATE_HZ, Audio, Samples
+from engine.audio import (
+    DYNAMIC_RANGE,
+    INAUDIBLE_LOG_POWER,
+    N_FFT,
+    N_FRAMES,
+    N_SAMPLES,
+    POSITIONS_PER_S,
+    SAMPLE_RATE_HZ,
+    Audio,
+    Samples,
+)
 from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Runtime
 from engine.tokenizer import TIMESTAMP_S, Tokenizer, language_code
@@ -20,6 +30,7 @@ from engine.transcript import Segment, Timings, Transcript
 if TYPE_CHECKING:
     from engine.checkpoint import Checkpoint
 
+SILENCE_LEVELS = (-1.5, -1.0, -0.5)  # mel of silence beside a whisper, a voice, a loud voice
 MIN_WINDOW_S = 0.1  # shorter than any word
 CUT_SEARCH_S = 10  # long audio without timestamps is cut at the quietest point of a window's last ten seconds
 CUT_STEP_S, CUT_SPAN_S = 0.02, 0.2
@@ -79,7 +90,11 @@ class Transcriber:
         return language_probabilities(decoder.logits(), self.tokenizer, [language_code(code) for code in among])
 
     def warm_up(self) -> None:
-        """Run everything once on silence, so that the first utterance finds caches filled and kernels compiled."""
+        """Run everything once, so that the first utterance finds silence encoded and kernels compiled."""
+        for level in SILENCE_LEVELS:
+            mel = np.full((N_FRAMES, len(self.mel_filters)), level, np.float32)
+            mel[0, 0] = level + DYNAMIC_RANGE / 4  # the loudest bin, which says where the floor lies
+            self.runtime.encode(mel, MARGIN_POSITIONS)
         self.encode_window(
             np.empty((0, len(self.mel_filters)), np.float32), 1.0, DecodingOptions(language="en")
         ).decode()
