@@ -2,7 +2,11 @@
 
 A step takes the pending logits, chooses a token under the rules, writes its K and V rows into the slabs in place, and
 leaves the next logits pending. The host reads one small record per token: the id and its log-probability.
-`Decoder.reference` in `model.py` is the plain step that tests hold this one against.
+
+On a GPU the layers are kernels of ours (`kernels/step.py`), which write the slabs themselves, so that the next step
+may be submitted while this one runs. In plain MLX (the CPU, and the fallback) a slab is written by `slice_update`,
+which MLX does in place only when nothing else holds the slab: not even a step that still runs. There a step is waited
+for before the next one. `Decoder.reference` in `model.py` is the plain step that tests hold both against.
 """
 
 from __future__ import annotations
@@ -12,90 +16,96 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.cache import CrossKV, Slabs
+from engine.kernels.step import KernelChooser, KernelStep
 from engine.model import Decoder, attention, gelu, join_heads, split_heads
 from engine.runtime import Choice, Dims, Rules
 
-# What the rules look back at, an int32 array of these columns per position to choose at:
-N_SAMPLED, LAST, PREVIOUS, LAST_TIME = range(4)
+# The state of decoding on the device, an int32 array of these, padded to 8:
+POSITION, N_SAMPLED, LAST, PREVIOUS, LAST_TIME = range(5)
 NONE = -1  # no such token yet
+Mask = NDArray[np.bool_]
 
 
-def history(sampled: Sequence[int], rules: Rules) -> list[int]:
-    """The row of rule state after the tokens `sampled`."""
+def state_row(position: int, sampled: Sequence[int], rules: Rules) -> list[int]:
+    """The state before the token at slab row `position` is chosen, after the tokens `sampled`."""
     times = [token for token in sampled if token >= rules.timestamp_begin]
-    return [
-        len(sampled),
-        sampled[-1] if sampled else NONE,
-        sampled[-2] if len(sampled) > 1 else NONE,
-        times[-1] if times else NONE,
-    ]
+    last = sampled[-1] if sampled else NONE
+    previous = sampled[-2] if len(sampled) > 1 else NONE
+    return [position, len(sampled), last, previous, times[-1] if times else NONE, 0, 0, 0]
+
+
+def forbidden(rules: Rules, n_vocab: int, n_rows: int) -> tuple[Mask, Mask]:
+    """Tokens that are never chosen, and those that are not chosen as the first sampled one: bool (n_rows,) each.
+
+    n_rows: rows of the padded logit head; those from n_vocab on are never chosen.
+    """
+    never = np.zeros(n_rows, np.bool_)
+    never[n_vocab:] = True
+    never[[*rules.suppress, rules.no_timestamps]] = True
+    if not rules.timestamps:
+        never[rules.timestamp_begin :] = True
+    first = never.copy()
+    first[list(rules.suppress_first)] = True
+    if rules.timestamps:  # the first token must be a time, and an early one
+        first[: rules.timestamp_begin] = True
+        if rules.max_initial_timestamp is not None:
+            first[rules.timestamp_begin + rules.max_initial_timestamp + 1 :] = True
+    return never, first
 
 
 class Chooser:
-    """Applies one set of rules on the device. Element-wise work and three reductions over the vocabulary."""
+    """Applies one set of rules on the device, in plain MLX, to any number of positions."""
 
     def __init__(self, rules: Rules, n_vocab: int, n_rows: int) -> None:
-        """n_rows: rows of the padded logit head; those from n_vocab on are never chosen."""
         self.rules = rules
-        never = np.zeros(n_rows, np.float32)
-        never[n_vocab:] = -np.inf
-        never[list(rules.suppress)] = -np.inf
-        never[rules.no_timestamps] = -np.inf
-        if not rules.timestamps:
-            never[rules.timestamp_begin :] = -np.inf
-        first = never.copy()
-        first[list(rules.suppress_first)] = -np.inf
-        if rules.timestamps:  # the first token must be a time, and an early one
-            first[: rules.timestamp_begin] = -np.inf
-            if rules.max_initial_timestamp is not None:
-                first[rules.timestamp_begin + rules.max_initial_timestamp + 1 :] = -np.inf
-        self.never = mx.array(never)
-        self.never_first = mx.array(first)
+        self.masks = forbidden(rules, n_vocab, n_rows)
+        self.never, self.never_first = (mx.array(np.where(mask, -np.inf, 0).astype(np.float32)) for mask in self.masks)
         self.ids = mx.arange(n_rows, dtype=mx.int32)
         mx.eval(self.never, self.never_first, self.ids)
 
-    def filtered(self, logits: mx.array, past: mx.array) -> mx.array:
-        """logits (n, rows), past (n, 4) -> the logits with -inf where the rules forbid, f32."""
+    def filtered(self, logits: mx.array, state: mx.array) -> mx.array:
+        """logits (n, rows), state (n, 8) -> the logits with -inf where the rules forbid, f32."""
         x = logits.astype(mx.float32)
-        x = x + mx.where(past[:, N_SAMPLED, None] == 0, self.never_first, self.never)
-        return self._grammar(x, past) if self.rules.timestamps else x
+        x = x + mx.where(state[:, N_SAMPLED, None] == 0, self.never_first, self.never)
+        return self._grammar(x, state) if self.rules.timestamps else x
 
-    def _grammar(self, x: mx.array, past: mx.array) -> mx.array:
+    def _grammar(self, x: mx.array, state: mx.array) -> mx.array:
         begin, eot, ids = self.rules.timestamp_begin, self.rules.eot, self.ids
-        n, last, previous, last_time = (past[:, i, None] for i in range(4))
+        n, last, previous, last_time = (state[:, i, None] for i in (N_SAMPLED, LAST, PREVIOUS, LAST_TIME))
         is_time = ids >= begin
         after_time = (n >= 1) & (last >= begin)
         after_pair = after_time & ((n < 2) | (previous >= begin))
         after_end = after_time & ~after_pair  # a closing time: the same value may open the next segment
-        forbidden = (after_pair & is_time) | (after_end & (ids < eot))
         earliest = mx.where(after_end, last_time, last_time + 1)
-        forbidden = forbidden | ((last_time != NONE) & is_time & (ids < earliest))
-        x = mx.where(forbidden, -mx.inf, x)
+        no = (after_pair & is_time) | (after_end & (ids < eot))
+        no = no | ((last_time != NONE) & is_time & (ids < earliest))
+        x = mx.where(no, -mx.inf, x)
         # when the times together are likelier than the best text token, it must be a time
         times, text = mx.where(is_time, x, -mx.inf), mx.where(is_time, -mx.inf, x)
         must_be_time = mx.logsumexp(times, axis=-1, keepdims=True) > mx.max(text, axis=-1, keepdims=True)
         return mx.where(must_be_time & ~is_time, -mx.inf, x)
 
-    def greedy(self, logits: mx.array, past: mx.array) -> tuple[mx.array, mx.array]:
+    def greedy(self, logits: mx.array, state: mx.array) -> tuple[mx.array, mx.array]:
         """The likeliest allowed token of each row and its log-probability: int32 (n,), f32 (n,)."""
-        x = self.filtered(logits, past)
+        x = self.filtered(logits, state)
         return mx.argmax(x, axis=-1).astype(mx.int32), mx.max(x, axis=-1) - mx.logsumexp(x, axis=-1)
 
     def sample(
-        self, logits: mx.array, past: mx.array, temperature: mx.array, key: mx.array
+        self, logits: mx.array, state: mx.array, temperature: mx.array, key: mx.array
     ) -> tuple[mx.array, mx.array]:
         """A token of each row drawn at `temperature`, and its log-probability at temperature 1."""
-        x = self.filtered(logits, past)
+        x = self.filtered(logits, state)
         token = mx.random.categorical(x / temperature, key=key).astype(mx.int32)
         chosen = mx.take_along_axis(x, token[:, None], axis=-1)[:, 0]
         return token, chosen - mx.logsumexp(x, axis=-1)
 
-    def next_history(self, past: mx.array, token: mx.array) -> mx.array:
-        """past (1, 4) after choosing token (1,)."""
-        last_time = mx.where(token >= self.rules.timestamp_begin, token, past[:, LAST_TIME])
-        return mx.stack([past[:, N_SAMPLED] + 1, token, past[:, LAST], last_time], axis=1)
+    def next_state(self, state: mx.array, token: mx.array) -> mx.array:
+        """state (8,) after choosing token (1,)."""
+        last_time = mx.where(token >= self.rules.timestamp_begin, token, state[LAST_TIME])
+        return mx.concatenate([state[:LAST] + 1, token, state[LAST:PREVIOUS], last_time, state[LAST_TIME + 1 :]])
 
 
 @dataclass
@@ -103,22 +113,28 @@ class Pending:
     """What one step hands to the next, all of it on the device."""
 
     logits: mx.array  # (1, rows)
-    position: mx.array  # int32 (1,): the slab row of the next token
-    past: mx.array  # int32 (1, 4): rule state
+    state: mx.array  # int32 (8,)
     key: mx.array  # random key, for sampling
+
+
+StepFunction = Callable[..., tuple[mx.array, ...]]
 
 
 class FusedDecoder:
     """The decoder's layers over slabs: a block of tokens at once, or the compiled one-token step."""
 
-    def __init__(self, decoder: Decoder, dims: Dims, compiled: bool) -> None:
-        """compiled: fuse the step's element-wise work. On the CPU MLX calls a C++ compiler for that, at run time."""
+    def __init__(self, decoder: Decoder, dims: Dims, kernels: KernelStep | None, compiled: bool) -> None:
+        """kernels: None for plain MLX.
+
+        compiled: submit the step as one graph. On the CPU MLX calls a C++ compiler for that, at run time.
+        """
         self.decoder = decoder
         self.dims = dims
+        self.kernels = kernels
         self.compiled = compiled
         self.rows = mx.arange(dims.n_text_ctx, dtype=mx.int32)
         mx.eval(self.rows)
-        self._steps: dict[tuple[Rules, bool], Callable[..., tuple[mx.array, ...]]] = {}
+        self._steps: dict[tuple[Rules, bool], StepFunction] = {}
         self._choosers: dict[Rules, Chooser] = {}
 
     def chooser(self, rules: Rules) -> Chooser:
@@ -126,25 +142,31 @@ class FusedDecoder:
             self._choosers[rules] = Chooser(rules, self.dims.n_vocab, self.decoder.table.n_rows)
         return self._choosers[rules]
 
-    def block(self, tokens: mx.array, position: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
-        """Append tokens (n,) at slab row position (1,): their final states (n, d). Rewrites `slabs` in place."""
-        n = tokens.shape[0]
-        at = position + mx.arange(n, dtype=mx.int32)
+    def block(self, tokens: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
+        """Append tokens (n,) at slab row state[0]: their final states (n, d). Updates `slabs`."""
+        at = state[:1] + mx.arange(tokens.shape[0], dtype=mx.int32)
         seen = self.rows[None] <= at[:, None]
         x = self.decoder.table.take(tokens) + self.decoder.positions[at]
         for i, layer in enumerate(self.decoder.layers):
-            q, k, v = (split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1))
-            slabs.keys[i] = mx.slice_update(slabs.keys[i], k, position, axes=[2])
-            slabs.values[i] = mx.slice_update(slabs.values[i], v, position, axes=[2])
+            q = self._write(layer.qkv(layer.norm(x)), state, slabs, i)
             x = x + layer.out(join_heads(attention(q, slabs.keys[i], slabs.values[i], seen)))
             q = split_heads(layer.cross_q(layer.cross_norm(x)))
             x = x + layer.cross_out(join_heads(attention(q, cross.keys[i], cross.values[i])))
             x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
         return self.decoder.norm(x)
 
+    def _write(self, qkv: mx.array, state: mx.array, slabs: Slabs, i: int) -> mx.array:
+        """K and V rows of qkv (n, 3 * d) into layer i's slabs; q as [1, heads, n, 64]."""
+        if self.kernels is not None:
+            return self.kernels.write_rows(qkv, state, slabs.keys[i], slabs.values[i])
+        q, k, v = (split_heads(part) for part in mx.split(qkv, 3, axis=-1))
+        slabs.keys[i] = mx.slice_update(slabs.keys[i], k, state[:1], axes=[2])
+        slabs.values[i] = mx.slice_update(slabs.values[i], v, state[:1], axes=[2])
+        return q
+
     def logits(self, states: mx.array) -> mx.array:
-        """Final states (n, d) -> raw logits (n, rows); rows from n_vocab on are padding."""
-        return self.decoder.table.product(states)
+        """Final states (n, d) -> raw logits (n, rows), f32; rows from n_vocab on are padding."""
+        return self.decoder.table.product(states).astype(mx.float32)
 
     def step(self, pending: Pending, slabs: Slabs, cross: CrossKV, rules: Rules, temperature: float) -> mx.array:
         """Choose from `pending`, append, and leave the next logits pending. Lazy: the caller submits it.
@@ -152,24 +174,52 @@ class FusedDecoder:
         Returns the record, f32 (2,): token id and log-probability. Updates `pending` and `slabs`.
         """
         run = self._steps.get((rules, temperature > 0)) or self._build(rules, temperature > 0)
-        keys, values = slabs.keys, slabs.values
-        slabs.keys, slabs.values = [], []  # this graph becomes their only holder, so that MLX may write into them
         heat = mx.array(temperature, mx.float32)
-        record, pending.logits, pending.position, pending.past, pending.key, *written = run(
-            heat, pending.logits, pending.position, pending.past, pending.key, keys, values, cross.keys, cross.values
+        slab_arrays, slabs.keys, slabs.values = (slabs.keys, slabs.values), [], []
+        # the graph is now the only holder of the slabs, so that MLX may write into them
+        record, pending.logits, pending.state, pending.key, *written = run(
+            heat, pending.logits, pending.state, pending.key, *slab_arrays, cross.keys, cross.values
         )
-        n = len(keys)
-        slabs.keys, slabs.values = written[:n], written[n:]
+        n = self.dims.n_text_layer
+        slabs.keys, slabs.values = (written[:n], written[n:]) if written else slab_arrays
         return record
 
-    def _build(self, rules: Rules, sampling: bool) -> Callable[..., tuple[mx.array, ...]]:
+    def _build(self, rules: Rules, sampling: bool) -> StepFunction:
+        step = self._plain_step(rules, sampling) if self.kernels is None else self._kernel_step(rules, sampling)
+        run: StepFunction = mx.compile(step) if self.compiled else step
+        self._steps[rules, sampling] = run
+        return run
+
+    def _plain_step(self, rules: Rules, sampling: bool) -> StepFunction:
         chooser = self.chooser(rules)
 
         def step(
             heat: mx.array,
             logits: mx.array,
-            position: mx.array,
-            past: mx.array,
+            state: mx.array,
+            key: mx.array,
+            keys: list[mx.array],
+            values: list[mx.array],
+            cross_keys: list[mx.array],
+            cross_values: list[mx.array],
+        ) -> tuple[mx.array, ...]:
+            token, record, key = _pick(chooser, sampling, heat, logits, state, key)
+            slabs = Slabs(list(keys), list(values))
+            states = self.block(token, state, slabs, CrossKV(cross_keys, cross_values))
+            following = chooser.next_state(state, token)
+            return (record, self.logits(states), following, key, *slabs.keys, *slabs.values)
+
+        return step
+
+    def _kernel_step(self, rules: Rules, sampling: bool) -> StepFunction:
+        kernels, chooser = self.kernels, self.chooser(rules)
+        assert kernels is not None
+        choose = KernelChooser(kernels, rules, *chooser.masks)
+
+        def step(
+            heat: mx.array,
+            logits: mx.array,
+            state: mx.array,
             key: mx.array,
             keys: list[mx.array],
             values: list[mx.array],
@@ -177,27 +227,28 @@ class FusedDecoder:
             cross_values: list[mx.array],
         ) -> tuple[mx.array, ...]:
             if sampling:
-                pair = mx.random.split(key)
-                key = pair[1]
-                token, logprob = chooser.sample(logits, past, heat, pair[0])
+                token, record, key = _pick(chooser, sampling, heat, logits, state, key)
+                following = chooser.next_state(state, token)
+                x = (self.decoder.table.take(token) + self.decoder.positions[state[:1]]).astype(mx.float32)[0]
             else:
-                token, logprob = chooser.greedy(logits, past)
-            slabs = Slabs(list(keys), list(values))
-            states = self.block(token, position, slabs, CrossKV(cross_keys, cross_values))
-            record = mx.concatenate([token.astype(mx.float32), logprob])
-            return (
-                record,
-                self.logits(states),
-                position + 1,
-                chooser.next_history(past, token),
-                key,
-                *slabs.keys,
-                *slabs.values,
-            )
+                record, following, x = choose(logits, state)
+            slabs, cross = Slabs(keys, values), CrossKV(cross_keys, cross_values)
+            return record, kernels.logits(x, state, slabs, cross), following, key
 
-        run: Callable[..., tuple[mx.array, ...]] = mx.compile(step) if self.compiled else step
-        self._steps[rules, sampling] = run
-        return run
+        return step
+
+
+def _pick(
+    chooser: Chooser, sampling: bool, heat: mx.array, logits: mx.array, state: mx.array, key: mx.array
+) -> tuple[mx.array, mx.array, mx.array]:
+    """A token (1,) in plain MLX, its record, and the next random key."""
+    if sampling:
+        pair = mx.random.split(key)
+        token, logprob = chooser.sample(logits, state[None], heat, pair[0])
+        key = pair[1]
+    else:
+        token, logprob = chooser.greedy(logits, state[None])
+    return token, mx.concatenate([token.astype(mx.float32), logprob]), key
 
 
 def read_choice(record: mx.array) -> Choice:

@@ -20,7 +20,8 @@ import numpy as np
 from engine.cache import CrossKV, Slabs
 from engine.checkpoint import Checkpoint
 from engine.errors import Cancelled, DeviceError, OptionError
-from engine.fused import FusedDecoder, Pending, history, read_choice
+from engine.fused import FusedDecoder, Pending, read_choice, state_row
+from engine.kernels.step import KernelStep, q6_k_product
 from engine.model import KV, Model
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
 
@@ -112,12 +113,14 @@ class MlxRuntime:
         device: str = "auto",
         widen_encoder: bool | None = None,
         compiled: bool | None = None,
+        kernels: bool = True,
     ) -> None:
         """device: "auto", "metal", "cuda" or "mlx-cpu".
 
         widen_encoder: hold quantized encoder matrices dense (f16 on a GPU). None: as measured to be faster, which is
         everywhere but on Metal, where memory is shared with the rest of the system.
         compiled: compile the one-token step. None: on a GPU; on the CPU that would need a C++ compiler at run time.
+        kernels: on a GPU, decode with kernels of ours; False stays with MLX's own.
         Raises DeviceError if the device is not there.
         """
         self._device = self._choose(device)
@@ -126,12 +129,18 @@ class MlxRuntime:
         on_cpu = self._device == "mlx-cpu"
         self.dtype = mx.float32 if on_cpu else mx.float16
         widen = self._device != "metal" if widen_encoder is None else widen_encoder
-        self.model = Model(checkpoint, self.dtype, widen)
-        self.fused = FusedDecoder(self.model.decoder, checkpoint.dims, not on_cpu if compiled is None else compiled)
+        use_kernels = not on_cpu and kernels
+        self.model = Model(checkpoint, self.dtype, widen, q6_k_product(self._device) if use_kernels else None)
+        self.fused = self._fused(use_kernels, compiled=not on_cpu if compiled is None else compiled)
         self.bucket = 1 if on_cpu else BUCKET
-        self.ahead = not on_cpu
+        self.ahead = use_kernels  # plain MLX writes a slab in place only when no step runs that reads it
         self._silences: dict[float, Silence] = {}
         self._cancelled: Callable[[], bool] | None = None
+
+    def _fused(self, use_kernels: bool, compiled: bool) -> FusedDecoder:
+        decoder = self.model.decoder
+        kernels = KernelStep(decoder, self.dims, self._device) if use_kernels else None
+        return FusedDecoder(decoder, self.dims, kernels, compiled)
 
     @staticmethod
     def _choose(device: str) -> str:
@@ -328,8 +337,7 @@ class MlxDecoder:
     ) -> Iterator[Choice]:
         pending = Pending(
             self._pending(),
-            mx.array([self._length], mx.int32),
-            mx.array([history(sampled, rules)], mx.int32),
+            mx.array(state_row(self._length, sampled, rules), mx.int32),
             mx.random.key(seed),
         )
         room = self.room
@@ -353,8 +361,8 @@ class MlxDecoder:
         draft = draft[: self.room]
         if draft:
             rows = mx.concatenate([rows, self._append(draft)])
-        past = [history([*sampled, *draft[:i]], rules) for i in range(len(draft) + 1)]
-        tokens, logprobs = self._fused.chooser(rules).greedy(rows, mx.array(past, mx.int32))
+        states = [state_row(self._length + i, [*sampled, *draft[:i]], rules) for i in range(len(draft) + 1)]
+        tokens, logprobs = self._fused.chooser(rules).greedy(rows, mx.array(states, mx.int32))
         mx.eval(tokens, logprobs)
         choices = [Choice(int(t), float(p)) for t, p in zip(np.array(tokens), np.array(logprobs), strict=True)]
         agreed = next((i for i, token in enumerate(draft) if choices[i].token != token), len(draft))
@@ -373,8 +381,8 @@ class MlxDecoder:
         self._runtime.check_cancel()
         if not 0 < len(tokens) <= self.room:
             raise OptionError(f"{len(tokens)} tokens don't fit: {self._length} of 448 are taken.")
-        position = mx.array([self._length], mx.int32)
-        states = self._fused.block(mx.array(list(tokens), mx.int32), position, self.slabs, self._cross)
+        state = mx.array([self._length] + 7 * [0], mx.int32)
+        states = self._fused.block(mx.array(list(tokens), mx.int32), state, self.slabs, self._cross)
         logits = self._fused.logits(states)
         mx.eval(logits, self.slabs.keys, self.slabs.values)
         return logits
@@ -384,17 +392,17 @@ class MlxDecoder:
         chooser = self._fused.chooser(rules)
         if temperature > 0:
             heat = mx.array(temperature, mx.float32)
-            token, logprob = chooser.sample(pending.logits, pending.past, heat, pending.key)
+            token, logprob = chooser.sample(pending.logits, pending.state[None], heat, pending.key)
         else:
-            token, logprob = chooser.greedy(pending.logits, pending.past)
+            token, logprob = chooser.greedy(pending.logits, pending.state[None])
         return Choice(int(np.array(token)[0]), float(np.array(logprob)[0]))
 
     def _submit_ahead(self, pending: Pending, rules: Rules, temperature: float) -> mx.array:
         record = self._fused.step(pending, self.slabs, self._cross, rules, temperature)
-        mx.async_eval(record, pending.logits, pending.position, pending.past, pending.key)  # type: ignore[no-untyped-call]
+        mx.async_eval(record, pending.logits, pending.state, pending.key)  # type: ignore[no-untyped-call]
         return record
 
     def _submit_and_wait(self, pending: Pending, rules: Rules, temperature: float) -> mx.array:
         record = self._fused.step(pending, self.slabs, self._cross, rules, temperature)
-        mx.eval(record, pending.logits, pending.position, pending.past, pending.key, self.slabs.keys, self.slabs.values)
+        mx.eval(record, pending.logits, pending.state, pending.key, self.slabs.keys, self.slabs.values)
         return record

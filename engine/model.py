@@ -15,7 +15,7 @@ import mlx.core as mx
 from engine.cache import CrossKV
 from engine.checkpoint import Checkpoint
 from engine.runtime import HEAD_SIZE, N_AUDIO_CTX, Dims
-from engine.weights import Linear, Loader, Matrix, Norm
+from engine.weights import Linear, Loader, Matrix, Multiply, Norm
 
 KV = tuple[mx.array, mx.array]
 VOCAB_ROWS = 8  # rows of the logit head are padded to a multiple of this: GPU matvec kernels want it
@@ -198,10 +198,13 @@ def _plain_attention(q: mx.array, k: mx.array, v: mx.array, seen: mx.array | Non
 class Model:
     """Encoder and decoder of a checkpoint, on the default device, in `dtype`."""
 
-    def __init__(self, checkpoint: Checkpoint, dtype: mx.Dtype, widen_encoder: bool) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, dtype: mx.Dtype, widen_encoder: bool, multiply_q6_k: Multiply | None = None
+    ) -> None:
+        """multiply_q6_k: the kernel for products of packed Q6_K matrices; None makes them dense."""
         self.dims: Dims = checkpoint.dims
         self.dtype = dtype
-        load = Loader(checkpoint, dtype)
+        load = Loader(checkpoint, dtype, multiply_q6_k)
         self.encoder = Encoder(load, widen_encoder)
         self.decoder = Decoder(load)
 

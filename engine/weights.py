@@ -26,6 +26,10 @@ class Dense:
     def n_rows(self) -> int:
         return int(self.weight.shape[0])
 
+    @property
+    def n_columns(self) -> int:
+        return int(self.weight.shape[1])
+
     def product(self, x: mx.array) -> mx.array:
         """x (..., columns) times the matrix transposed: (..., rows)."""
         return x @ self.weight.T
@@ -61,6 +65,10 @@ class Quantized:
     def n_rows(self) -> int:
         return int(self.packed.shape[0])
 
+    @property
+    def n_columns(self) -> int:
+        return int(self.scales.shape[1]) * GROUP
+
     def product(self, x: mx.array) -> mx.array:
         return mx.quantized_matmul(
             x, self.packed, self.scales, self.biases, transpose=True, group_size=GROUP, bits=self.bits
@@ -79,7 +87,55 @@ class Quantized:
         return [self.packed, self.scales, self.biases]
 
 
-Matrix = Dense | Quantized
+@dataclass(frozen=True)
+class PackedQ6K:
+    """A Q6_K matrix as it lies in the file, for kernels of ours: uint8 (rows, columns / 256 * 210)."""
+
+    blocks: mx.array
+    dtype: mx.Dtype
+    multiply: Multiply  # the kernels' (n, columns) -> (n, rows)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.blocks.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.blocks.shape[1]) // 210 * 256
+
+    def product(self, x: mx.array) -> mx.array:
+        return self.multiply(self, x)
+
+    def take(self, rows: mx.array) -> mx.array:
+        return q6_k_values(self.blocks[rows], self.dtype)
+
+    def part(self, start: int, end: int) -> PackedQ6K:
+        return PackedQ6K(self.blocks[start:end], self.dtype, self.multiply)
+
+    def dense(self) -> Dense:
+        return Dense(q6_k_values(self.blocks, self.dtype))
+
+    def arrays(self) -> list[mx.array]:
+        return [self.blocks]
+
+
+def q6_k_values(blocks: mx.array, dtype: mx.Dtype) -> mx.array:
+    """Q6_K rows dequantized in plain MLX: uint8 (n, columns / 256 * 210) -> (n, columns)."""
+    n = blocks.shape[0]
+    block = blocks.reshape(n, -1, 210)
+    low = block[:, :, :128].reshape(n, -1, 2, 1, 2, 32)  # half, -, run, element
+    high = block[:, :, 128:192].reshape(n, -1, 2, 1, 32)
+    nibbles = mx.concatenate([low & 15, low >> 4], axis=3).reshape(n, -1, 2, 4, 32)
+    two = mx.concatenate([(high >> shift) & 3 for shift in (0, 2, 4, 6)], axis=3)
+    q = (nibbles | (two << 4)).astype(mx.float32) - 32
+    scales = mx.contiguous(block[:, :, 192:208]).view(mx.int8).astype(mx.float32)
+    d = mx.contiguous(block[:, :, 208:210]).view(mx.float16).astype(mx.float32)
+    values = q.reshape(n, -1, 16, 16) * (scales * d)[..., None]
+    return values.reshape(n, -1).astype(dtype)
+
+
+Matrix = Dense | Quantized | PackedQ6K
+Multiply = Callable[[PackedQ6K, mx.array], mx.array]
 
 
 @dataclass(frozen=True)
@@ -109,9 +165,16 @@ class Norm:
 class Loader:
     """Turns a checkpoint's tensors into MLX arrays one after the other, so that little more than the result is held."""
 
-    def __init__(self, checkpoint: Checkpoint, dtype: mx.Dtype) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        dtype: mx.Dtype,
+        multiply_q6_k: Multiply | None = None,
+    ) -> None:
+        """multiply_q6_k: the kernel for Q6_K products; None makes Q6_K matrices dense."""
         self.checkpoint = checkpoint
         self.dtype = dtype
+        self.multiply_q6_k = multiply_q6_k
 
     def array(self, name: str) -> mx.array:
         """A norm, bias or table, dense."""
@@ -133,10 +196,15 @@ class Loader:
         tensors = [self.checkpoint[name] for name in names]
         rows = sum(tensor.shape[0] for tensor in tensors)
         pad = -rows % pad_rows_to
-        if len({tensor.type for tensor in tensors}) == 1 and is_affine(tensors[0].type):
-            matrix: Matrix = self._quantized(tensors, pad)
+        kinds = {tensor.type for tensor in tensors}
+        matrix: Matrix
+        if len(kinds) == 1 and is_affine(tensors[0].type):
+            matrix = self._quantized(tensors, pad)
             if widen:
                 matrix = matrix.dense()
+        elif kinds == {TensorType.Q6_K} and self.multiply_q6_k is not None and not widen:
+            blocks = _stack([mx.array(tensor.data) for tensor in tensors], pad)
+            matrix = PackedQ6K(blocks, self.dtype, self.multiply_q6_k)
         else:
             matrix = Dense(_stack([self._dense(tensor) for tensor in tensors], pad))
         self._ready(*matrix.arrays())

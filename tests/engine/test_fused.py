@@ -9,7 +9,7 @@ import pytest
 from gguf import GGMLQuantizationType as TensorType
 
 from engine.filters import Filters
-from engine.fused import Chooser, Pending, history
+from engine.fused import Chooser, Pending, state_row
 from engine.mlx_runtime import MlxDecoder, MlxRuntime
 from engine.runtime import Choice, Rules
 from tests.conftest import make_random_checkpoint
@@ -112,7 +112,7 @@ def test_a_step_writes_its_own_slab_row_and_leaves_the_neighbours(q8):
 def test_graph_of_a_step_updates_slabs_directly_and_copies_none(q8, tmp_path):
     compiled = MlxRuntime(make_random_checkpoint(preset="Q8_0", n_audio_layer=1), "mlx-cpu", compiled=True)
     made = decoder(compiled)
-    pending = Pending(made._logits, mx.array([4], mx.int32), mx.array([history([], RULES)], mx.int32), mx.random.key(0))
+    pending = Pending(made._logits, mx.array(state_row(4, [], RULES), mx.int32), mx.random.key(0))
     record = compiled.fused.step(pending, made.slabs, made._cross, RULES, 0.0)
     path = tmp_path / "step.dot"
     mx.export_to_dot(str(path), record, pending.logits, *made.slabs.keys, *made.slabs.values)
@@ -174,14 +174,16 @@ def test_verifying_a_draft_accepts_what_greedy_decoding_chooses(q8, wrong_at):
 def test_device_filters_forbid_what_the_numpy_filters_forbid(rules, sampled, boost):
     logits = np.random.default_rng(len(sampled)).normal(0, 1, 51872).astype(np.float32)
     logits[rules.timestamp_begin :] += boost
-    got = Chooser(rules, 51865, 51872).filtered(mx.array(logits)[None], mx.array([history(sampled, rules)], mx.int32))
+    got = Chooser(rules, 51865, 51872).filtered(
+        mx.array(logits)[None], mx.array([state_row(9, sampled, rules)], mx.int32)
+    )
     np.testing.assert_array_equal(np.array(got[0, :51865]), Filters(rules, 51865).apply(logits[:51865], sampled))
     assert np.isinf(np.array(got[0, 51865:])).all()
 
 
 def test_rule_state_on_the_device_follows_the_sampled_tokens():
-    chooser, past = Chooser(TIMED, 51865, 51872), mx.array([history([], TIMED)], mx.int32)
+    chooser, state = Chooser(TIMED, 51865, 51872), mx.array(state_row(4, [], TIMED), mx.int32)
     sampled = [50364, 400, 401, 50400, 50400, 17]
     for i, token in enumerate(sampled):
-        past = chooser.next_history(past, mx.array([token], mx.int32))
-        assert past.tolist() == [history(sampled[: i + 1], TIMED)]
+        state = chooser.next_state(state, mx.array([token], mx.int32))
+        assert state.tolist() == state_row(5 + i, sampled[: i + 1], TIMED)

@@ -1,0 +1,126 @@
+"""One query over many keys, and the slab rows of a whole block of tokens."""
+
+from __future__ import annotations
+
+from engine.kernels.dialect import SIMD_WIDTH, Kernel
+
+WARPS = 8
+THREADS = WARPS * SIMD_WIDTH
+
+_ATTEND = """
+    const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
+    const uint n_keys = FROM_STATE ? (uint)state[0] + 1 : KEYS;
+    const uint share = (n_keys + SPLITS - 1) / SPLITS;
+    const uint start = split * share;
+    const uint end = start + share < n_keys ? start + share : n_keys;
+    SHARED(float, scores, (KEYS + SPLITS - 1) / SPLITS);
+    SHARED(float, tops, WARPS);
+    SHARED(float, sums, WARPS);
+    SHARED(float, out, WARPS * 64);
+
+    // 8 lanes take a key, 8 values each; 4 keys a SIMD group
+    const uint lane = LANE & 7, first = start + SIMD * 4 + (LANE >> 3);
+    float qs[8];
+    for (uint i = 0; i < 8; i++) qs[i] = q[head * 64 + lane * 8 + i] * 0.125f;
+    float top = -3e38f;
+    for (uint base = start + SIMD * 4; base < end; base += WARPS * 4) {
+        const uint j = base + (LANE >> 3);
+        float score = 0;
+        if (j < end) {
+            const uint4 p = LOAD16(keys + (head * CONTEXT + j) * 64 + lane * 8);
+            const float2 a = HALVES(p.x), b = HALVES(p.y), c = HALVES(p.z), d = HALVES(p.w);
+            score = qs[0] * a.x + qs[1] * a.y + qs[2] * b.x + qs[3] * b.y
+                  + qs[4] * c.x + qs[5] * c.y + qs[6] * d.x + qs[7] * d.y;
+        }
+        score += SIMD_XOR(score, 1);
+        score += SIMD_XOR(score, 2);
+        score += SIMD_XOR(score, 4);
+        if (j < end) {
+            if (lane == 0) scores[j - start] = score;
+            top = score > top ? score : top;
+        }
+    }
+    top = SIMD_MAX(top);
+    if (LANE == 0) tops[SIMD] = top;
+    BARRIER;
+    for (uint i = 0; i < WARPS; i++) top = tops[i] > top ? tops[i] : top;
+
+    float sum = 0, mine[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (uint j = first; j < end; j += WARPS * 4) {
+        const float weight = exp(scores[j - start] - top);
+        const uint4 p = LOAD16(values + (head * CONTEXT + j) * 64 + lane * 8);
+        const float2 a = HALVES(p.x), b = HALVES(p.y), c = HALVES(p.z), d = HALVES(p.w);
+        mine[0] += weight * a.x; mine[1] += weight * a.y; mine[2] += weight * b.x; mine[3] += weight * b.y;
+        mine[4] += weight * c.x; mine[5] += weight * c.y; mine[6] += weight * d.x; mine[7] += weight * d.y;
+        if (lane == 0) sum += weight;
+    }
+    sum = SIMD_SUM(sum);
+    if (LANE == 0) sums[SIMD] = sum;
+    for (uint i = 0; i < 8; i++) {
+        float value = mine[i];
+        value += SIMD_XOR(value, 8);
+        value += SIMD_XOR(value, 16);
+        if (LANE < 8) out[SIMD * 64 + lane * 8 + i] = value;
+    }
+    BARRIER;
+    if (TID < 64) {
+        float value = 0;
+        for (uint i = 0; i < WARPS; i++) value += out[i * 64 + TID];
+        parts[(split * HEADS + head) * 64 + TID] = value;
+    }
+    if (TID == 0) {
+        float total = 0;
+        for (uint i = 0; i < WARPS; i++) total += sums[i];
+        stats[(split * HEADS + head) * 2] = top;
+        stats[(split * HEADS + head) * 2 + 1] = total;
+    }
+"""
+
+
+def attend(heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
+    """q (heads * 64,) f32 over keys and values [1, heads, keys, 64] f16, by heads * splits thread groups.
+
+    from_state: only the first state[0] + 1 keys. Outputs for `matvec.JOIN`: parts (splits, heads * 64), not divided by
+    their sum, and stats (splits, heads, 2): the largest score and the sum of exp(score - largest).
+    """
+    return Kernel(
+        "sayso_attend",
+        ("q", "keys", "values", "state"),
+        ("parts", "stats"),
+        _ATTEND,
+        THREADS,
+        {
+            "HEADS": heads,
+            "KEYS": keys,
+            "CONTEXT": keys,
+            "SPLITS": splits,
+            "FROM_STATE": int(from_state),
+            "WARPS": WARPS,
+        },
+    )
+
+
+_WRITE_ROWS = """
+    const uint at = GROUP * THREADS + TID;
+    if (at < TOKENS * 3 * D) {
+        const uint token = at / (3 * D), i = at % (3 * D), part = i / D, column = i % D;
+        const uint head = column / 64, e = column % 64;
+        if (part == 0) q[(head * TOKENS + token) * 64 + e] = qkv[at];
+        else {
+            DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
+            slab[(head * CONTEXT + (uint)state[0] + token) * 64 + e] = qkv[at];
+        }
+    }
+"""
+
+
+def write_rows(tokens: int, d: int, context: int) -> Kernel:
+    """K and V of qkv (tokens, 3 * d) f16 in place into the slabs at row state[0]; output q [1, heads, tokens, 64]."""
+    return Kernel(
+        "sayso_write_rows",
+        ("qkv", "state", "keys", "values"),
+        ("q",),
+        _WRITE_ROWS,
+        THREADS,
+        {"TOKENS": tokens, "D": d, "CONTEXT": context, "THREADS": THREADS},
+    )

@@ -1,0 +1,137 @@
+"""How a kernel reads a weight matrix: the dot product of one row with a vector, and the values of one row.
+
+Each format is text in the shared dialect. `dot` adds the lane's share of row `row` times `xs` (shared, f32) to `acc`;
+`value` sets `v` to element `k` of row `row`. K is the number of columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.weights import Dense, Matrix, PackedQ6K
+
+
+@dataclass(frozen=True)
+class Format:
+    name: str
+    inputs: tuple[str, ...]
+    dot: str
+    value: str
+    columns_multiple: int  # K must be a multiple of this
+
+
+def format_of(matrix: Matrix) -> Format:
+    if isinstance(matrix, Dense):
+        return F16
+    if isinstance(matrix, PackedQ6K):
+        return Q6_K
+    return AFFINE[matrix.bits]
+
+
+def _f16_dot() -> str:
+    pairs = " ".join(
+        f"{{ const float2 h = HALVES(p.{word}); acc += h.x * {a}; acc += h.y * {b}; }}"
+        for word, a, b in zip("xyzw", ("x0.x", "x0.z", "x1.x", "x1.z"), ("x0.y", "x0.w", "x1.y", "x1.w"), strict=True)
+    )
+    return f"""
+        for (uint k = LANE * 8; k < K; k += 256) {{
+            const uint4 p = LOAD16(w + row * K + k);
+            const float4 x0 = LOADS(xs + k), x1 = LOADS(xs + k + 4);
+            {pairs}
+        }}
+"""
+
+
+F16 = Format("f16", ("w",), _f16_dot(), "v = (float)w[row * K + k];", 8)
+
+
+def _affine_dot(bits: int) -> str:
+    """A lane takes 16 values of a group at 8 and 4 bits, a whole group of 32 at 5 bits: whole words either way."""
+    span = 32 if bits == 5 else 16
+    words = span * bits // 32
+    if bits == 5:
+        load = "const DEVICE uint* p = w + (row * K + k) / 32 * 5; const uint u[5] = {p[0], p[1], p[2], p[3], p[4]};"
+    elif words == 4:
+        load = "const uint4 p = LOAD16(w + (row * K + k) / 4); const uint u[4] = {p.x, p.y, p.z, p.w};"
+    else:
+        load = "const uint2 p = LOAD8(w + (row * K + k) / 8); const uint u[2] = {p.x, p.y};"
+    lines = []
+    for i in range(0, span, 4):
+        lines.append(f"{{ const float4 x = LOADS(xs + k + {i}); plain += x.x + x.y + x.z + x.w;")
+        for j, part in enumerate("xyzw"):
+            lines.append(f"  scaled += (float)({_bits(bits, i + j)}) * x.{part};")
+        lines.append("}")
+    body = "\n            ".join(lines)
+    return f"""
+        for (uint k = LANE * {span}; k < K; k += {32 * span}) {{
+            {load}
+            float scaled = 0, plain = 0;
+            {body}
+            const uint group = (row * K + k) / 32;
+            acc += (float)scales[group] * scaled + (float)biases[group] * plain;
+        }}
+"""
+
+
+def _bits(bits: int, i: int) -> str:
+    """Value i of a little-endian bit stream in the words u[]."""
+    word, shift = divmod(i * bits, 32)
+    low = f"u[{word}] >> {shift}" if shift else f"u[{word}]"
+    if shift + bits > 32:
+        low = f"({low} | u[{word + 1}] << {32 - shift})"
+    return f"({low}) & {(1 << bits) - 1}"
+
+
+def _affine_value(bits: int) -> str:
+    return f"""
+        const uint bit = k % 32 * {bits};
+        const DEVICE uint* word = w + (row * K + k) / 32 * {bits} + bit / 32;
+        uint q = word[0] >> (bit % 32);
+        if (bit % 32 + {bits} > 32) q |= word[1] << (32 - bit % 32);
+        const uint group = (row * K + k) / 32;
+        v = (float)scales[group] * (float)(q & {(1 << bits) - 1}) + (float)biases[group];
+"""
+
+
+AFFINE = {
+    bits: Format(f"affine{bits}", ("w", "scales", "biases"), _affine_dot(bits), _affine_value(bits), 32)
+    for bits in (4, 5, 8)
+}
+
+# A block of 256: 128 bytes ql, 64 qh, 16 signed scales, f16 d; 210 bytes, so nothing wider than 2 bytes is aligned.
+# A lane takes 8 values of a block: lanes 0 to 15 its first half, the others its second; in a half, elements 2l, 2l + 1
+# and those 32, 64 and 96 further on.
+Q6_K = Format(
+    "q6_k",
+    ("w",),
+    """
+        const uint upper = LANE >> 4, l = LANE & 15;
+        for (uint b = 0; b < K / 256; b++) {
+            const DEVICE uint8_t* block = w + (row * (K / 256) + b) * 210;
+            const DEVICE uint16_t* ql = (const DEVICE uint16_t*)(block + upper * 64);
+            const uint low = ql[l], high = ql[l + 16];
+            const uint bits = ((const DEVICE uint16_t*)(block + 128 + upper * 32))[l];
+            const DEVICE int8_t* sc = (const DEVICE int8_t*)(block + 192 + upper * 8) + (l >> 3);
+            const float d = (float)*(const DEVICE half_t*)(block + 208);
+            const uint at = b * 256 + upper * 128 + 2 * l;
+            float part = 0;
+            for (uint j = 0; j < 4; j++) {
+                const uint nibbles = ((j & 1) ? high : low) >> ((j & 2) * 2);
+                const uint two = bits >> (2 * j);
+                const float q0 = (float)(int)((nibbles & 15) | (two & 3) << 4) - 32;
+                const float q1 = (float)(int)((nibbles >> 8 & 15) | (two >> 8 & 3) << 4) - 32;
+                part += (float)sc[2 * j] * (q0 * xs[at + 32 * j] + q1 * xs[at + 32 * j + 1]);
+            }
+            acc += d * part;
+        }
+""",
+    """
+        const DEVICE uint8_t* block = w + (row * (K / 256) + k / 256) * 210;
+        const uint upper = k % 256 / 128, r = k % 128, j = r / 32;
+        const uint nibble = block[upper * 64 + (j & 1) * 32 + r % 32] >> (j / 2 * 4) & 15;
+        const uint two = block[128 + upper * 32 + r % 32] >> (2 * j) & 3;
+        const float scale = (float)((const DEVICE int8_t*)(block + 192))[upper * 8 + r / 16];
+        v = (float)*(const DEVICE half_t*)(block + 208) * scale * ((float)(int)(nibble | two << 4) - 32);
+""",
+    256,
+)

@@ -1,0 +1,172 @@
+"""Matrix times vector, with what comes before and after it in the same kernel: norm, bias, residual, GELU, slab rows.
+
+A thread group first puts its input vector into shared memory as f32 (the prologue), then each SIMD group multiplies
+ROWS rows of the matrix with it, and lane 0 finishes each row (the epilogue). Activations between the kernels of a
+step are f32; weights, norms and biases are f16 or packed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.kernels.dialect import SIMD_WIDTH, Kernel
+from engine.kernels.formats import Format
+
+WARPS = 8  # SIMD groups in a thread group
+THREADS = WARPS * SIMD_WIDTH
+
+
+@dataclass(frozen=True)
+class Prologue:
+    name: str
+    inputs: tuple[str, ...]
+    text: str  # fills xs[0 .. K), up to and with a barrier
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    name: str
+    inputs: tuple[str, ...]
+    text: str  # `acc` is the product of row `row`; the output is `y`
+
+
+_BLOCK_SUM = """
+    {total} = SIMD_SUM({total});
+    if (LANE == 0) {scratch}[SIMD] = {total};
+    BARRIER;
+    {total} = 0;
+    for (uint i = 0; i < WARPS; i++) {total} += {scratch}[i];
+"""
+
+COPY = Prologue(
+    "copy",
+    ("x",),
+    """
+    for (uint k = TID; k < K; k += THREADS) xs[k] = (float)x[input * K + k];
+    BARRIER;
+""",
+)
+
+NORM = Prologue(
+    "norm",
+    ("x", "gamma", "beta"),
+    f"""
+    SHARED(float, sums, WARPS);
+    SHARED(float, squares, WARPS);
+    float sum = 0;
+    for (uint k = TID; k < K; k += THREADS) {{
+        xs[k] = (float)x[k];
+        sum += xs[k];
+    }}
+{_BLOCK_SUM.format(total="sum", scratch="sums")}
+    const float mean = sum / (float)K;
+    float square = 0;
+    for (uint k = TID; k < K; k += THREADS) square += (xs[k] - mean) * (xs[k] - mean);
+{_BLOCK_SUM.format(total="square", scratch="squares")}
+    const float factor = 1.0f / sqrt(square / (float)K + 1e-5f);
+    for (uint k = TID; k < K; k += THREADS) xs[k] = (xs[k] - mean) * factor * (float)gamma[k] + (float)beta[k];
+    BARRIER;
+""",
+)
+
+# Joins the partial results of `attention.ATTEND`: SPLITS stretches of keys, each with its own maximum and sum
+JOIN = Prologue(
+    "join",
+    ("parts", "stats"),
+    """
+    SHARED(float, shares, HEADS * SPLITS);
+    for (uint h = TID; h < HEADS; h += THREADS) {
+        float top = -3e38f, total = 0;
+        for (uint s = 0; s < SPLITS; s++) top = fmax(top, stats[(s * HEADS + h) * 2]);
+        for (uint s = 0; s < SPLITS; s++) {
+            shares[h * SPLITS + s] = exp(stats[(s * HEADS + h) * 2] - top);
+            total += shares[h * SPLITS + s] * stats[(s * HEADS + h) * 2 + 1];
+        }
+        for (uint s = 0; s < SPLITS; s++) shares[h * SPLITS + s] /= total;
+    }
+    BARRIER;
+    for (uint k = TID; k < K; k += THREADS) {
+        float value = 0;
+        for (uint s = 0; s < SPLITS; s++) value += shares[k / 64 * SPLITS + s] * parts[s * K + k];
+        xs[k] = value;
+    }
+    BARRIER;
+""",
+)
+
+PLAIN = Epilogue("plain", (), "y[input * N + row] = acc;")
+BIAS = Epilogue("bias", ("bias",), "y[row] = acc + (float)bias[row];")
+RESIDUAL = Epilogue("residual", ("bias", "before"), "y[row] = before[row] + acc + (float)bias[row];")
+# erf by Abramowitz and Stegun 7.1.26, whose error, 1.5e-7, is f32's own: Metal has no erf
+GELU = Epilogue(
+    "gelu",
+    ("bias",),
+    """
+            const float g = acc + (float)bias[row];
+            const float z = fabs(g) * 0.70710678f;
+            const float t = 1.0f / (1.0f + 0.3275911f * z);
+            const float p = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f
+                          + t * (-1.453152027f + t * 1.061405429f))));
+            const float e = 1.0f - p * exp(-z * z);
+            y[row] = 0.5f * g * (1.0f + (g < 0 ? -e : e));
+""",
+)
+# Rows of q go to the output; rows of k and v in place into the slabs [1, heads, CONTEXT, 64], at the step's position
+SLAB = Epilogue(
+    "slab",
+    ("bias", "state", "keys", "values"),
+    """
+            const float value = acc + (float)bias[row];
+            const uint part = row / K, i = row % K;
+            if (part == 0) y[i] = value;
+            else {
+                DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
+                slab[(i / 64 * CONTEXT + (uint)state[0]) * 64 + i % 64] = (half_t)value;
+            }
+""",
+)
+
+
+def matvec(
+    prologue: Prologue,
+    format: Format,
+    epilogue: Epilogue,
+    n: int,
+    k: int,
+    rows: int = 1,
+    constants: dict[str, int] | None = None,
+) -> Kernel:
+    """The kernel for a matrix (n, k): `groups_for(n, rows)` thread groups, output y.
+
+    rows: rows of the matrix for each SIMD group, one after the other.
+    """
+    if k % format.columns_multiple:
+        raise ValueError(f"{format.name} needs columns in multiples of {format.columns_multiple}, not {k}")
+    body = f"""
+    const uint GROUPS = (N + WARPS * ROWS - 1) / (WARPS * ROWS);
+    const uint input = GROUP / GROUPS;
+    SHARED(float, xs, K);
+{prologue.text}
+    for (uint r = 0; r < ROWS; r++) {{
+        const uint row = (GROUP % GROUPS * WARPS + SIMD) * ROWS + r;
+        if (row >= N) break;
+        float acc = 0;
+{format.dot}
+        acc = SIMD_SUM(acc);
+        if (LANE == 0) {{
+            {epilogue.text}
+        }}
+    }}
+"""
+    return Kernel(
+        f"sayso_{prologue.name}_{format.name}_{epilogue.name}",
+        (*prologue.inputs, *format.inputs, *epilogue.inputs),
+        ("y",),
+        body,
+        THREADS,
+        {"N": n, "K": k, "ROWS": rows, "WARPS": WARPS, "THREADS": THREADS, **(constants or {})},
+    )
+
+
+def groups_for(n: int, rows: int) -> int:
+    return -(-n // (WARPS * rows))
