@@ -67,9 +67,9 @@ def test_norm_comes_before_the_product_and_gelu_after_it():
     format, arrays, values = matrix("Q8_0")
     x, gamma, beta, bias = (
         normal(K) * 3 + 1,
-        normal(K, dtype=np.float16),
-        normal(K, dtype=np.float16),
-        normal(N, dtype=np.float16),
+        halves(K),
+        halves(K),
+        halves(N),
     )
     kernel = matvec.matvec(matvec.NORM, format, matvec.GELU, N, K)
     (y,) = run(kernel, [x, gamma, beta, *arrays, bias], matvec.groups_for(N, 1), [((N,), np.float32)])
@@ -82,13 +82,13 @@ def test_k_and_v_rows_land_in_their_slab_row_and_nowhere_else():
     format, arrays, values = matrix("Q8_0", 3 * d, d)
     x, gamma, beta, bias = (
         normal(d),
-        normal(d, dtype=np.float16),
-        normal(d, dtype=np.float16),
-        normal(3 * d, dtype=np.float16),
+        halves(d),
+        halves(d),
+        halves(3 * d),
     )
     keys, slab_values = (
-        normal(1, 2, context, 64, seed=1, dtype=np.float16),
-        normal(1, 2, context, 64, seed=2, dtype=np.float16),
+        halves(1, 2, context, 64, seed=1),
+        halves(1, 2, context, 64, seed=2),
     )
     old = keys.copy(), slab_values.copy()
     state = np.array([position, 0, 0, 0, 0, 0, 0, 0], np.int32)
