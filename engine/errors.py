@@ -30,6 +30,10 @@ class OptionError(EngineError):
     """A decoding option that the model or Whisper does not allow."""
 
 
+class ManifestError(EngineError):
+    """A list of clips to evaluate on that can't be read."""
+
+
 class Cancelled(EngineError):
     """The caller asked to stop; not a fault."""
 

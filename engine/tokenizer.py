@@ -88,11 +88,10 @@ class Tokenizer:
         self.sot_lm = self.timestamp_begin - 4
         self.transcribe = self.timestamp_begin - 5
         self.translate = self.timestamp_begin - 6
-        # `.en` models keep one unused language id
-        n_languages = self.translate - self.sot - 1 if self.is_multilingual else 0
-        self.languages = tuple(LANGUAGES)[:n_languages]
-        if n_languages > len(LANGUAGES) or self.translate <= self.sot:
+        n_languages = self.translate - self.sot - 1  # `.en` models keep the ids, unused
+        if n_languages not in (len(LANGUAGES) - 1, len(LANGUAGES)):
             raise OptionError(f"A vocabulary of {n_vocab} tokens is not one of Whisper's (51864, 51865, 51866).")
+        self.languages = tuple(LANGUAGES)[:n_languages] if self.is_multilingual else ()
         self._bytes = tuple(vocabulary[: self.eot])
         ranks = {token: rank for rank, token in enumerate(self._bytes) if token}
         self._encoding = tiktoken.Encoding("whisper", pat_str=_SPLIT, mergeable_ranks=ranks, special_tokens={})

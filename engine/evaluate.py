@@ -1,0 +1,283 @@
+"""Clips with known texts through a model: word or character error rate with its interval, speed, per-clip differences.
+
+Results are one JSON line per clip, appended as they come. So a run goes on where it was stopped, and runs over parts
+of a corpus (`shard`) on several machines give, put together, the figures of one run over all of it.
+Needs the `eval` extra: jiwer and whisper-normalizer.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from engine.audio import SAMPLE_RATE_HZ, read_clip
+from engine.errors import ManifestError
+from engine.runtime import F32
+from engine.transcript import Transcript
+
+# Counted in characters: no spaces between words, or none that writers agree on
+CHARACTER_LANGUAGES = frozenset({"zh", "yue", "ja", "ko", "th"})
+BOOTSTRAP_ROUNDS, BOOTSTRAP_SEED = 1000, 42
+
+
+@dataclass(frozen=True)
+class LabelledClip:
+    id: str
+    path: Path
+    text: str  # what is said in it
+    language: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """One clip, decoded and counted. `hits` + `substitutions` + `deletions` is the length of the reference."""
+
+    id: str
+    language: str
+    reference: str
+    hypothesis: str
+    detected_language: str
+    duration_s: float
+    hits: int
+    substitutions: int
+    deletions: int
+    insertions: int
+    mel_ms: float = 0.0
+    encode_ms: float = 0.0
+    prompt_ms: float = 0.0
+    decode_ms: float = 0.0
+    wall_ms: float = 0.0
+    tokens: int = 0
+    full_window_redos: int = 0
+
+    @property
+    def errors(self) -> int:
+        return self.substitutions + self.deletions + self.insertions
+
+    @property
+    def length(self) -> int:
+        return self.hits + self.substitutions + self.deletions
+
+
+@dataclass(frozen=True)
+class Score:
+    """Figures over many clips. Rates are fractions; low and high bound the 95 % bootstrap interval."""
+
+    clips: int
+    length: int  # words, or characters in CHARACTER_LANGUAGES
+    error_rate: float
+    low: float
+    high: float
+    substitutions: int
+    deletions: int
+    insertions: int
+    duration_s: float
+    real_time_factor: float  # seconds of work per second of audio
+    mel_ms: float
+    encode_ms: float
+    prompt_ms: float
+    decode_ms: float
+    full_window_redos: int
+
+
+def read_clips(source: Path, *, scored_only: bool = True) -> list[LabelledClip]:
+    """Clips of a folder with `transcripts.tsv`, or of a `manifest.jsonl`, in their order.
+
+    transcripts.tsv: columns file, lang, text and, if there, wer ("n": left out when `scored_only`).
+    manifest.jsonl: objects {"id", "audio", "ref_text", "language"}; audio is relative to the manifest.
+    Raises ManifestError.
+    """
+    table = source / "transcripts.tsv" if source.is_dir() else source
+    try:
+        with table.open(encoding="utf-8", newline="") as lines:
+            if table.suffix == ".tsv":
+                rows = [
+                    row for row in csv.DictReader(lines, delimiter="\t") if row.get("wer") != "n" or not scored_only
+                ]
+                return [LabelledClip(row["file"], table.parent / row["file"], row["text"], row["lang"]) for row in rows]
+            items = [json.loads(line) for line in lines if line.strip()]
+            return [LabelledClip(i["id"], table.parent / i["audio"], i["ref_text"], i["language"]) for i in items]
+    except FileNotFoundError as error:
+        raise ManifestError(f"There is no list of clips {table}.") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ManifestError(
+            f"{table} is no list of clips: it must be a transcripts.tsv or a manifest.jsonl."
+        ) from error
+
+
+def shard(clips: Sequence[LabelledClip], index: int, count: int) -> list[LabelledClip]:
+    """Part `index` (from 1) of `count` parts of about equal size."""
+    if not 1 <= index <= count:
+        raise ManifestError(f"There is no part {index} of {count}: parts count from 1.")
+    return list(clips[index - 1 :: count])
+
+
+def evaluate(
+    clips: Iterable[LabelledClip],
+    transcribe: Callable[[F32, LabelledClip], Transcript],
+    change: Callable[[F32, LabelledClip], F32] = lambda samples, _: samples,
+) -> Iterator[Result]:
+    """Decode and count clip after clip. `change` is applied to the samples first: to mix noise in, for example."""
+    for clip in clips:
+        samples = change(read_clip(clip.path), clip)
+        start = time.perf_counter()
+        transcript = transcribe(samples, clip)
+        wall_ms = (time.perf_counter() - start) * 1000
+        yield count(clip, transcript, len(samples) / SAMPLE_RATE_HZ, wall_ms)
+
+
+def count(clip: LabelledClip, transcript: Transcript, duration_s: float, wall_ms: float = 0.0) -> Result:
+    """Compare a transcript with what is said, both normalised."""
+    hits, substitutions, deletions, insertions = edits(clip.text, transcript.text, clip.language)
+    spent = transcript.timings
+    return Result(
+        id=clip.id,
+        language=clip.language,
+        reference=clip.text,
+        hypothesis=transcript.text,
+        detected_language=transcript.language,
+        duration_s=duration_s,
+        hits=hits,
+        substitutions=substitutions,
+        deletions=deletions,
+        insertions=insertions,
+        mel_ms=spent.mel_ms,
+        encode_ms=spent.encode_ms,
+        prompt_ms=spent.prompt_ms,
+        decode_ms=spent.decode_ms,
+        wall_ms=wall_ms,
+        tokens=spent.tokens,
+        full_window_redos=spent.full_window_redos,
+    )
+
+
+def edits(reference: str, hypothesis: str, language: str) -> tuple[int, int, int, int]:
+    """(hits, substitutions, deletions, insertions) in words, or characters, of the normalised texts."""
+    import jiwer
+
+    said, heard = normalise(reference, language), normalise(hypothesis, language)
+    if not said:  # jiwer refuses it; noise with no speech in it
+        return 0, 0, 0, len(heard.split())
+    found = jiwer.process_words(said, heard)
+    return found.hits, found.substitutions, found.deletions, found.insertions
+
+
+def normalise(text: str, language: str) -> str:
+    """OpenAI's normaliser for English, the basic one else; characters apart where those are counted."""
+    return str(_normaliser(language)(text)).strip()
+
+
+@cache
+def _normaliser(language: str) -> Callable[[str], str]:
+    from whisper_normalizer.basic import BasicTextNormalizer
+    from whisper_normalizer.english import EnglishTextNormalizer
+
+    normaliser: Callable[[str], str]
+    if language == "en":
+        normaliser = EnglishTextNormalizer()
+    else:
+        normaliser = BasicTextNormalizer(split_letters=language in CHARACTER_LANGUAGES)
+    return normaliser
+
+
+def score(results: Iterable[Result]) -> Score:
+    """Figures over all results, whatever the order they come in. At least one."""
+    ordered = sorted(results, key=lambda result: result.id)
+    errors = np.array([result.errors for result in ordered])
+    lengths = np.array([result.length for result in ordered])
+    picks = np.random.default_rng(BOOTSTRAP_SEED).integers(len(ordered), size=(BOOTSTRAP_ROUNDS, len(ordered)))
+    rates = errors[picks].sum(axis=1) / np.maximum(1, lengths[picks].sum(axis=1))
+    low, high = np.percentile(rates, [2.5, 97.5])
+    duration_s = sum(result.duration_s for result in ordered)
+
+    def total(name: str) -> float:
+        return float(sum(getattr(result, name) for result in ordered))
+
+    return Score(
+        clips=len(ordered),
+        length=int(lengths.sum()),
+        error_rate=float(errors.sum() / max(1, lengths.sum())),
+        low=float(low),
+        high=float(high),
+        substitutions=int(total("substitutions")),
+        deletions=int(total("deletions")),
+        insertions=int(total("insertions")),
+        duration_s=duration_s,
+        real_time_factor=total("wall_ms") / 1000 / duration_s if duration_s else 0.0,
+        mel_ms=total("mel_ms"),
+        encode_ms=total("encode_ms"),
+        prompt_ms=total("prompt_ms"),
+        decode_ms=total("decode_ms"),
+        full_window_redos=int(total("full_window_redos")),
+    )
+
+
+def difference(result: Result) -> str:
+    """Reference and hypothesis above each other, with the edits marked; for people."""
+    import jiwer
+
+    said, heard = normalise(result.reference, result.language), normalise(result.hypothesis, result.language)
+    if not said:
+        return f"REF: \nHYP: {heard}"
+    return str(jiwer.visualize_alignment(jiwer.process_words(said, heard), show_measures=False, skip_correct=False))
+
+
+class ResultFile:
+    """Results of one run as JSON lines. A line cut short by a crash is dropped, and its clip done again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> list[Result]:
+        known = {field.name for field in fields(Result)}
+        found: dict[str, Result] = {}
+        if self.path.exists():
+            for line in self.path.read_text("utf-8").splitlines():
+                try:
+                    item = json.loads(line)
+                    result = Result(**{key: value for key, value in item.items() if key in known})
+                except (ValueError, TypeError, AttributeError):
+                    continue
+                found[result.id] = result
+        return list(found.values())
+
+    def append(self, result: Result) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a+b") as file:
+            # Begin on a line of its own, after a crash too
+            if file.tell() and not self._ends_with_newline():
+                file.write(b"\n")
+            file.write(json.dumps(asdict(result), ensure_ascii=False).encode() + b"\n")
+
+    def missing(self, clips: Sequence[LabelledClip]) -> list[LabelledClip]:
+        """Clips without a result yet."""
+        done = {result.id for result in self.read()}
+        return [clip for clip in clips if clip.id not in done]
+
+    def _ends_with_newline(self) -> bool:
+        with self.path.open("rb") as file:
+            file.seek(-1, 2)
+            return file.read(1) == b"\n"
+
+
+def merge(parts: Iterable[ResultFile]) -> list[Result]:
+    """Results of several runs, one per clip, by id."""
+    found = {result.id: result for part in parts for result in part.read()}
+    return [found[id_] for id_ in sorted(found)]
+
+
+def with_noise(samples: F32, snr_db: float, seed: int) -> F32:
+    """Room noise mixed in: seeded, falling by 3 dB an octave as air and fans do, at `snr_db` below the speech."""
+    noise = np.fft.rfft(np.random.default_rng(seed).standard_normal(len(samples)))
+    noise /= np.sqrt(np.arange(len(noise)) + 1)
+    room = np.fft.irfft(noise, len(samples))
+    gain = np.sqrt(np.square(samples).mean() / np.square(room).mean()) * 10 ** (-snr_db / 20)
+    mixed: F32 = (samples + gain * room).astype(np.float32)
+    return mixed
