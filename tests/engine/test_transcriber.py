@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
+import whisper
 
 import engine
-from engine.audio import SAMPLE_RATE_HZ, read_clip
+from engine.audio import SAMPLE_RATE_HZ, Clip, read_clip
 from engine.decode import DecodingOptions
 from engine.errors import Cancelled, OptionError
+from engine.gguf import bundle
 from engine.transcriber import Transcriber, quietest_cut
+from tests.engine.openai_model import openai_model
 
 SPEECH = Path(__file__).parents[1] / "data" / "speech"
 
@@ -67,14 +72,46 @@ def test_infinite_samples_do_no_harm_to_the_rest(tiny_en: Transcriber) -> None:
     assert isinstance(tiny_en.transcribe(clip).text, str)
 
 
-def test_times_part_long_audio_into_segments_that_cover_it(tiny_en: Transcriber) -> None:
+def test_segments_of_long_audio_are_openais(tiny_en: Transcriber, tiny_en_q8: Path) -> None:
     clip = np.concatenate([read_clip(SPEECH / "en" / f"lj001-000{i}.flac") for i in range(1, 6)])
-    transcript = tiny_en.transcribe(clip, DecodingOptions(timestamps=True))
-    times = [t for segment in transcript.segments for t in (segment.start_s, segment.end_s)]
-    assert times == sorted(times) and times[-1] <= transcript.duration_s
-    assert transcript.timings.windows >= 2
-    for words in ("differs from most", "impressions from", "true printed book", "metal letters"):
-        assert words in transcript.text
+    theirs = whisper.transcribe(
+        openai_model(bundle.load(tiny_en_q8)),
+        clip,
+        fp16=False,
+        temperature=0.0,
+        condition_on_previous_text=False,
+        language="en",
+    )
+    ours = tiny_en.transcribe(clip, DecodingOptions(timestamps=True, temperatures=(0.0,)))
+    assert [segment.text for segment in ours.segments] == [segment["text"] for segment in theirs["segments"]]
+    for mine, their in zip(ours.segments, theirs["segments"], strict=True):
+        assert mine.start_s == pytest.approx(their["start"], abs=0.021)
+        # A last segment may reach past the end of the audio there, not here
+        assert mine.end_s == pytest.approx(min(their["end"], ours.duration_s), abs=0.021)
+
+
+@pytest.mark.parametrize(
+    "clip", ["de/leopard-de", "fr/leopard-fr", "it/leopard-it", "pt/leopard-pt", "zh/aishell-BAC009S0724W0121"]
+)
+def test_the_language_of_short_windows_is_that_of_whole_ones(base: Transcriber, clip: str) -> None:
+    samples = read_clip(SPEECH / f"{clip}.flac")
+    assert base.transcribe(samples, DecodingOptions(sample_len=24)).language == clip[:2]
+
+
+def test_three_hours_of_silence_take_bounded_memory(tiny_en: Transcriber, tmp_path: Path) -> None:
+    path = tmp_path / "silence.flac"
+    with soundfile.SoundFile(path, "w", SAMPLE_RATE_HZ, 1, subtype="PCM_16") as file:
+        for _ in range(180):
+            file.write(np.zeros(60 * SAMPLE_RATE_HZ, np.int16))
+    done = []
+    tracemalloc.start()
+    with Clip(path) as clip:
+        transcript = tiny_en.transcribe(clip, progress=lambda seconds, total: done.append((seconds, total)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert transcript.text == "" and transcript.duration_s == 3 * 3600
+    assert done == sorted(done) and done[-1] == (3 * 3600, 3 * 3600)
+    assert peak < 60e6
 
 
 def test_long_audio_without_times_is_cut_in_a_pause() -> None:
