@@ -100,11 +100,13 @@ class Binding:
     """A key combination with a name of ours, for example `Binding("dictate", "Ctrl+Alt+Space")`.
 
     Modifiers: Ctrl, Alt, Shift, Super. A modifier alone ("Right Ctrl") is a binding too. Key names are those of X11's
-    keysyms where they have no common name (F9, Pause, Menu, a, Space).
+    keysyms where they have no common name (F9, Pause, Menu, a, Space). `any_modifiers`: whatever else is held down,
+    for a key that has to work while another hotkey is held.
     """
 
     action: str
     keys: str
+    any_modifiers: bool = False
 
 
 class KeyAction(StrEnum):
@@ -132,6 +134,10 @@ class Hotkeys(Protocol):
     @property
     def refused(self) -> dict[str, str]:
         """Action -> why its keys could not be bound (another program has them, no such key)."""
+        ...
+
+    def bind(self, bindings: list[Binding]) -> None:
+        """Replace the bindings; those that stay are not interrupted."""
         ...
 
     def close(self) -> None: ...

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from Xlib import XK
 
@@ -26,6 +27,7 @@ from dictation.desktop.contract import (
 )
 from dictation.desktop.x11.clipboard import Loan, X11Clipboard
 from dictation.desktop.x11.connection import Connection
+from dictation.desktop.x11.hotkeys import X11Hotkeys
 from dictation.desktop.x11.keyboard import Keyboard
 from dictation.desktop.x11.selections import SelectionUnreadable
 from dictation.desktop.x11.typing import Pinger, Typing
@@ -33,6 +35,7 @@ from dictation.desktop.x11.windows import WindowInfo, Windows, as_target
 
 # A busy page fetches late; a window that has read the keys and still not fetched by then does not paste.
 RECEIPT_TIMEOUT_S = 4.0
+OWN_TYPING_TAIL_S = 0.05
 
 
 class X11Desktop:
@@ -49,6 +52,7 @@ class X11Desktop:
         self._keyboard = Keyboard(self._x)
         self._typing = Typing(self._x, self._keyboard, self._windows)
         self.clipboard = X11Clipboard(display_name)
+        self._hotkeys: list[X11Hotkeys] = []
         self._never_paste: set[str] = set()  # window classes that answered but did not fetch
 
     def capabilities(self) -> list[Capability]:
@@ -89,13 +93,26 @@ class X11Desktop:
                 return self._held(text, how.method, started_s, "No window has the keyboard.")
             if target is not None and not as_target(info).same_place(target):
                 return self._held(text, how.method, started_s, "Another window has the keyboard now.")
-            self._keyboard.reload()
-            self._keyboard.lift()
-            delivery = self._paste_or_type(text, info, how, started_s)
+            with self._own_typing():
+                self._clear_keyboard()
+                delivery = self._paste_or_type(text, info, how, started_s)
             if how.submit and delivery.outcome is Outcome.DELIVERED:
-                self._keyboard.tap_keysym(XK.XK_Return)
-                self._x.display.sync()
+                with self._own_typing():
+                    self._keyboard.tap_keysym(XK.XK_Return)
+                    self._x.display.sync()
             return delivery
+
+    @contextmanager
+    def _own_typing(self) -> Iterator[None]:
+        """Hotkeys must not take our own keys for the person's."""
+        for hotkeys in self._hotkeys:
+            hotkeys.ignore_own_typing(float("inf"))
+        try:
+            yield
+        finally:
+            self._x.display.sync()
+            for hotkeys in self._hotkeys:
+                hotkeys.ignore_own_typing(time.monotonic() + OWN_TYPING_TAIL_S)
 
     def _paste_or_type(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery:
         class_name = info.names[-1] if info.names else ""
@@ -156,7 +173,15 @@ class X11Desktop:
         raise NotImplementedError
 
     def hotkeys(self, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> Hotkeys:
-        raise NotImplementedError
+        hotkeys = X11Hotkeys(self._display_name, bindings, on_event)
+        with self._lock:
+            self._hotkeys = [h for h in self._hotkeys if not h.closed] + [hotkeys]
+        return hotkeys
+
+    def _clear_keyboard(self) -> None:
+        """Lift what the person holds, hotkeys included: modifiers would change our keys, a grab would swallow them."""
+        self._keyboard.reload()
+        self._keyboard.lift([code for hotkeys in self._hotkeys for code in hotkeys.keys_down()])
 
     def close(self) -> None:
         self.clipboard.close()

@@ -238,7 +238,7 @@ class Chromium(Program):
 
     def focus(self) -> None:
         super().focus()
-        self.page.evaluate(f"document.getElementById('{self.field}').focus()")
+        self.page.evaluate(f"document.getElementById('{self.field}').focus(); seen = []")
         until(
             "page focus",
             lambda: self.page.evaluate(f"document.hasFocus() && document.activeElement.id === '{self.field}'"),
@@ -253,6 +253,10 @@ class Chromium(Program):
         self.page.evaluate(
             f"(e => {{ e.value === undefined ? e.innerText = '' : e.value = ''; seen = [] }})({element})"
         )
+
+    def seen(self) -> list[str]:
+        """Key, paste and blur events of the page since it was emptied."""
+        return list(self.page.evaluate("seen"))
 
     def close(self) -> None:
         if hasattr(self, "page"):

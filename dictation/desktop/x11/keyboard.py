@@ -166,16 +166,16 @@ class Keyboard:
             self.tap(code, shift)
         return bool(code)
 
-    def lift(self) -> list[str]:
-        """Release every modifier that is down, whoever holds it, and never press it again: a second press would stay
-        stuck if the person has let go meanwhile."""
+    def lift(self, others: list[int]) -> list[str]:
+        """Release every modifier that is down and the `others`, whoever holds them, and never press them again: a
+        second press would stay stuck if the person has let go meanwhile."""
         down = self.modifiers_down()
         if any(name in ("Alt", "Super") for name in down.values()):
             # Alt or Super going up alone opens a menu or an overview; a key without meaning in between prevents it
             spares = self.spare_keycodes()
             if spares:
                 self.tap(spares[0])
-        for code in down:
+        for code in {*down, *others}:
             self.release(code)
         self._display.sync()
         return sorted(set(down.values()))
