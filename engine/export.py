@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +23,7 @@ from engine.errors import OptionError
 from engine.formats import ggml
 from engine.gguf import keys, kquants, writer
 from engine.gguf.writer import Slot
-from engine.presets import PlannedTensor, plan
+from engine.presets import PlannedTensor, plan, worth_making
 from engine.runtime import F32
 
 Dialect = Literal["sayso", "transcribe.cpp", "whisper.cpp"]
@@ -69,6 +70,21 @@ def export(
 
     writer.write(path, metadata, slots, data, progress)
     return planned
+
+
+def export_matrix(
+    checkpoint: Checkpoint, folder: Path, progress: Callable[[str, int, int], None] | None = None
+) -> list[Path]:
+    """Write every format of `presets.MATRIX` that is smaller than the source, as <name>-<format>.gguf in `folder`.
+
+    progress: called with (format, bytes written, bytes of all its tensors).
+    """
+    made = []
+    for preset in worth_making(checkpoint):
+        report = partial(progress, preset) if progress else None
+        made.append(folder / f"{checkpoint.name}-{preset}.gguf")
+        export(checkpoint, preset, made[-1], report)
+    return made
 
 
 def packed(tensor: Tensor, kind: TensorType) -> NDArray[np.uint8]:

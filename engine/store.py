@@ -10,17 +10,18 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import platformdirs
 
 from engine.errors import ModelFileError, ModelNotFoundError
 
-QUANTS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "F16", "F32", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1", "Q4_0")
+QUANTS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "F16", "F32", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1", "Q4_0", "BF16")
 REGISTER = "registered.json"  # {"name-quant": "/where/it/is.gguf"}
 _BLOCK_BYTES = 1 << 20
 
@@ -169,6 +170,40 @@ def _write_text(path: Path, text: str) -> None:
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as part:
         part.write(text)
     Path(part.name).replace(path)
+
+
+def import_file(
+    source: Path,
+    name: str = "",
+    preset: str = "",
+    progress: Callable[[str, int, int], None] | None = None,
+) -> InstalledModel:
+    """Make a model of any format that `engine.formats.load` reads known under a name.
+
+    A GGUF is used where it lies; other kinds, and every kind where `preset` is given, are converted into the models
+    folder. preset: a format of `engine.presets`; left out, every tensor keeps its type.
+    name: left out, what the file says. progress: called with (model name, bytes written, bytes of all tensors).
+    Raises ModelFileError where the file is no Whisper, OptionError for an unknown preset.
+    """
+    from engine.export import export
+    from engine.formats.load import load
+    from engine.formats.sniff import Kind, main_file, sniff
+    from engine.presets import SAME
+
+    file = main_file(source)
+    checkpoint = load(file)
+    name = plain_name(name or checkpoint.name or file.stem)
+    if sniff(file) == Kind.GGUF and not preset:
+        return register(file, name, checkpoint.quant)
+    path = models_dir() / f"{name}-{preset or checkpoint.quant}.gguf"
+    checkpoint = replace(checkpoint, name=name)
+    export(checkpoint, preset or SAME, path, progress and (lambda done, total: progress(name, done, total)))
+    return _described(path.stem, path)
+
+
+def plain_name(text: str) -> str:
+    """A model's name as a file name and as the first half of "name:quant"; keeps letters, digits, dots and dashes."""
+    return re.sub(r"[^\w.+-]+", "-", text).strip("-.") or "whisper"
 
 
 def import_starter(

@@ -203,12 +203,7 @@ def _import(arguments: argparse.Namespace) -> int:
         if source == "starter":
             models = store.import_starter(progress=_progress())
         else:
-            from engine.formats.load import load
-            from engine.formats.sniff import main_file
-
-            path = main_file(Path(source).expanduser())
-            checkpoint = load(path)  # refuses whatever is not a whole Whisper
-            models = [store.register(path, arguments.name or checkpoint.name or path.stem, checkpoint.quant)]
+            models = [store.import_file(Path(source).expanduser(), arguments.name or "", progress=_progress())]
         for model in models:
             say(f"{model.label} is installed: {model.path}")
     return DONE

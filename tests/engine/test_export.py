@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ import pytest
 from gguf import GGUFReader
 
 import resources
-from engine.errors import OptionError
-from engine.export import export, packed
+from engine.errors import ModelFileError, OptionError
+from engine.export import export, export_matrix, packed
+from engine.formats.assemble import dense
 from engine.gguf import bundle
 from engine.gguf.reader import read
 from engine.presets import PRESETS, plan
+from engine.smoke import smoke
 
 WORDS = "ask not what your country can do for you"
 
@@ -54,7 +57,6 @@ def test_a_bundle_is_complete_in_itself(base_q8: Path) -> None:
 
 def test_exporting_takes_memory_for_a_tensor_not_for_the_model(base_q8: Path, tmp_path: Path) -> None:
     source = bundle.load(base_q8)
-    export(source, "F16", tmp_path / "warm-up.gguf")
     tracemalloc.start()
     export(source, "F16", tmp_path / "base.gguf")
     peak = tracemalloc.get_traced_memory()[1]
@@ -108,3 +110,26 @@ def test_whisper_cpp_s_format_refuses_mixed_types(tiny_en_f16: Path, tmp_path: P
     with pytest.raises(OptionError, match="choose F32, F16 or Q8_0"):
         export(bundle.load(tiny_en_f16), "Q4_0", tmp_path / "no.bin", dialect="whisper.cpp")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_matrix_is_written_whole_and_each_file_hears_the_sample(tiny_en_q8: Path, tmp_path: Path) -> None:
+    made = export_matrix(bundle.load(tiny_en_q8), tmp_path)
+    assert [path.name for path in made] == ["tiny.en-Q6_K.gguf", "tiny.en-Q5_K_M.gguf", "tiny.en-Q4_K_M.gguf"]
+    sizes = [path.stat().st_size for path in (tiny_en_q8, *made)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert WORDS in smoke(made[-1], "cpu").replace(",", "")
+
+
+def test_a_model_that_loads_but_hears_nothing_fails_the_smoke_test(random_checkpoint, tmp_path: Path) -> None:
+    made = random_checkpoint(n_vocab=51864)
+    end_of_text = np.zeros(made["decoder.embed_tokens.weight"].shape, np.float32)
+    end_of_text[50256, 0] = 100
+    changed = {
+        "decoder.embed_tokens.weight": end_of_text,
+        "decoder.layer_norm.weight": np.zeros(128, np.float32),
+        "decoder.layer_norm.bias": np.eye(1, 128, dtype=np.float32)[0],  # whatever it hears, it ends the text
+    }
+    mute = replace(made, tensors=made.tensors | {name: dense(name, values) for name, values in changed.items()})
+    export(mute, "F16", tmp_path / "mute.gguf")
+    with pytest.raises(ModelFileError, match="was loaded, but wrote"):
+        smoke(tmp_path / "mute.gguf", "cpu")

