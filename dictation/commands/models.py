@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
-    verb = _add(verbs, "import", _import, "make the starter models, or use model files where they lie")
+    verb = _add(verbs, "import", _import, "make the starter models, use a GGUF where it lies, or convert another kind")
     verb.add_argument("sources", nargs="+", metavar="SOURCE", help="`starter`, or a model file or folder")
     verb.add_argument("--name", help="call the model so, instead of what the file says")
 

