@@ -98,6 +98,32 @@ class SpoolFile:
         self._file.close()
 
 
+class MemoryFile:
+    """A take's audio where no file can be written: as SpoolFile, but it ends with the program."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        self._parts: list[F32] = []
+        self.samples = 0
+
+    def write(self, samples: F32) -> None:
+        self._parts.append(samples)
+        self.samples += len(samples)
+
+    def read(self, start: int = 0, stop: int | None = None) -> F32:
+        return np.concatenate([np.zeros(0, np.float32), *self._parts])[start:stop]
+
+    def keep(self, reason: str) -> None:
+        return None
+
+    def move_to(self, path: Path) -> None:
+        return None
+
+    def remove(self) -> None:
+        self._parts.clear()
+
+
 class Spool:
     """The folder of recordings that are not delivered yet."""
 
@@ -120,8 +146,11 @@ class Spool:
         found = []
         for path in sorted(self.folder.glob("take-*.wav")) if self.folder.is_dir() else []:
             match = _NAME.fullmatch(path.name)
-            duration_s = _duration_s(path)
-            if match is None or _in_use(path):
+            try:
+                if match is None or _in_use(path):
+                    continue
+                duration_s = _duration_s(path)
+            except FileNotFoundError:  # delivered meanwhile
                 continue
             if duration_s == 0.0:
                 path.unlink(missing_ok=True)

@@ -1,0 +1,246 @@
+"""From a transcript to a delivered text: ghost check, rewrite, delivery, history. The output side of the loop."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from dictation import events as e
+from dictation import languages
+from dictation.delivery import Courier, Delivered
+from dictation.desktop.contract import Outcome as Came
+from dictation.desktop.contract import Target
+from dictation.errors import DictationError
+from dictation.history import Entry, History
+from dictation.rewrite import RewriteOptions, Rewritten, Situation, rewrite
+from dictation.segmenter import Heard
+from dictation.settings import Settings
+from dictation.take import Take
+from dictation.vocabulary import Term
+from dictation.worker import Request
+from engine.transcript import Timings, Transcript
+
+TOO_SHORT_S = 0.1
+PREVIOUS_S = 20.0  # for so long the caret is believed to be where the last text ended
+UNCLEAR_S = 1.0  # this much sound without a text may have been speech: its audio is kept
+
+
+class Results:
+    """Owned by the session loop."""
+
+    def __init__(
+        self,
+        courier: Courier,
+        history: History | None,
+        settings: Settings,
+        publish: Callable[[e.Event], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._courier = courier
+        self._history = history
+        self._publish = publish
+        self._clock = clock
+        self._last_language: str | None = None
+        self._previous: tuple[Target | None, str, float] | None = None  # target, text, when
+        self.change(settings)
+
+    def change(self, settings: Settings) -> None:
+        self._settings = settings
+        self._rules, problems = RewriteOptions.of(settings.page("rewrite"))
+        for problem in problems:
+            self._publish(e.Notice("rewrite_rule", problem, "warning"))
+        if self._history is not None:
+            page = settings.page("privacy")
+            self._history.expire(page["history_days"], page["audio_days"], page["audio_count"])
+
+    # -- recognition
+
+    def request(self, task: str | None = None, model: str | None = None) -> Request:
+        """How the next take is to be recognised. The take's own task goes before the setting."""
+        page = self._settings.page("recognition")
+        policy = self._policy("translate" in (task, page["task"]))
+        terms = tuple(Term(word) for word in page["vocabulary"])
+        return Request(languages.request(policy, self._last_language), terms, bool(page["live_text"]), model)
+
+    def _policy(self, translate: bool) -> languages.LanguagePolicy:
+        page = self._settings.page("recognition")
+        return languages.policy(page["language"], page["my_languages"], "translate" if translate else "transcribe")
+
+    def nothing(self, take: int, heard: Heard) -> e.NothingHeard | None:
+        """Why a take needs no recognition; None when it does."""
+        now_s = self._clock()
+        if heard.audio_s < TOO_SHORT_S:
+            return e.NothingHeard(take, "too_short", "That was too short to hear anything.", now_s)
+        if heard.muted:
+            return e.NothingHeard(take, "muted", "The microphone sent only silence. Is it muted?", now_s)
+        if heard.silent:
+            return e.NothingHeard(take, "silence", "Nothing was said.", now_s)
+        return None
+
+    def recognised(self, take: Take, transcript: Transcript, model: str) -> e.FinalText | e.NothingHeard:
+        """The event that a transcript comes to."""
+        now_s = self._clock()
+        written = self.rewritten(transcript, self._text_before(take.target))
+        take.undo_previous = written.undo_previous
+        if not written.text and not written.undo_previous:
+            return e.NothingHeard(take.number, "no_speech", "No words were heard.", now_s)
+        self._last_language = transcript.language or self._last_language
+        self._warn_of_language(take.number, transcript)
+        return e.FinalText(
+            take.number,
+            written.text,
+            transcript.text,
+            transcript.language,
+            transcript.language_probability,
+            take.heard.audio_s if take.heard else 0.0,
+            take.heard.speech_s if take.heard else 0.0,
+            (now_s - take.last_sample_s) * 1000,
+            model,
+            transcript.timings,
+            now_s,
+        )
+
+    def rewritten(self, transcript: Transcript, previous: str | None = None) -> Rewritten:
+        """The text after the user's rules; a rule that can't work is said."""
+        situation = Situation(transcript.language, transcript.language_probability, previous)
+        written = rewrite(transcript.text, self._rules, situation) if transcript.text else Rewritten("")
+        for notice in written.notices:
+            self._publish(e.Notice("rewrite_rule", notice, "warning"))
+        return written
+
+    @staticmethod
+    def is_unclear(heard: Heard) -> bool:
+        """Whether a take without a text may have held speech after all."""
+        return heard.speech_s >= UNCLEAR_S or heard.active_s >= 3 * UNCLEAR_S
+
+    def _text_before(self, target: Target | None) -> str | None:
+        """What stands before the caret, as far as that is known: the text inserted there just now."""
+        if self._previous is None:
+            return None
+        place, text, at_s = self._previous
+        here = (target is None and place is None) or (target is not None and target.same_place(place))
+        return text if here and self._clock() - at_s <= PREVIOUS_S else None
+
+    def _warn_of_language(self, take: int, transcript: Transcript) -> None:
+        policy = self._policy(self._settings["recognition.task"] == "translate")
+        notice = languages.mismatch_notice(policy, transcript.language, transcript.language_probability or 0.0)
+        if notice is not None:
+            self._publish(e.Notice("language", notice, "warning", take=take))
+
+    # -- delivery
+
+    def deliver(self, take: Take) -> e.TextDelivered | None:
+        """Send the text on its way; the event when nothing has to be waited for."""
+        final = take.final
+        assert final is not None
+        match take.start.output:
+            case "print":
+                return self._event(take, "printed", "", "", 0.0)
+            case "none":
+                return self._event(take, "none", "", "", 0.0)
+            case "copy":
+                self._courier.copy(take.number, final.text)
+            case "type":
+                self._courier.deliver(take.number, final.text, lambda: take.target, take.undo_previous)
+        return None
+
+    def delivered(self, take: Take, said: Delivered) -> e.TextDelivered:
+        """The courier is back."""
+        delivery = said.delivery
+        outcome = _OUTCOMES[delivery.outcome]
+        if outcome == "delivered" and take.final is not None:
+            self._previous = (take.target, take.final.text, self._clock())
+        evidence = delivery.reason or delivery.evidence
+        return self._event(take, outcome, str(delivery.method), evidence, delivery.elapsed_ms)
+
+    def hold(self, take: Take) -> e.TextDelivered:
+        """The window does not answer: the text waits in the history."""
+        self._courier.give_up(take.number)
+        return self._event(take, "held", "", "The window did not take the text in time.", 0.0)
+
+    def repeat(self, command: e.InsertAgain | e.CopyText) -> None:
+        """Insert or copy an earlier text."""
+        entry = None
+        if self._history is not None:
+            entry = self._history.last() if command.entry is None else self._history.get(command.entry)
+        text = entry.text if entry is not None else self._previous[1] if self._previous else ""
+        if not text:
+            self._publish(e.Notice("nothing_yet", "There is no text to repeat yet."))
+            return
+        id = entry.id if entry is not None else None
+        if isinstance(command, e.InsertAgain):
+            self._courier.again(text, id)
+        else:
+            self._courier.copy(None, text, id)
+
+    def repeated(self, said: Delivered) -> None:
+        """An earlier text was inserted, copied or taken back."""
+        delivery = said.delivery
+        outcome, evidence = _OUTCOMES[delivery.outcome], delivery.reason or delivery.evidence
+        method = str(delivery.method)
+        if said.entry is not None and outcome != "held" and self._history is not None:
+            self._history.change(said.entry, status=outcome, method=method, evidence=evidence)
+            self._publish(e.HistoryChanged(said.entry))
+        now_s = self._clock()
+        self._publish(e.TextDelivered(0, said.text, outcome, method, evidence, delivery.elapsed_ms, said.entry, now_s))
+
+    def _event(self, take: Take, outcome: e.Outcome, method: str, evidence: str, ms: float) -> e.TextDelivered:
+        assert take.final is not None
+        entry = self._write(take, take.final, outcome, method, evidence, ms)
+        return e.TextDelivered(take.number, take.final.text, outcome, method, evidence, ms, entry, self._clock())
+
+    # -- history
+
+    def _write(
+        self, take: Take, final: e.FinalText, outcome: e.Outcome, method: str, evidence: str, ms: float
+    ) -> int | None:
+        if take.start.output == "none":
+            return None
+        program = take.target.window_class if take.target is not None else ""
+        entry = entry_of(final, take.started_unix_s, outcome, method, evidence, ms, program)
+        return self.keep(entry, take.file.move_to)
+
+    def keep(self, entry: Entry, move_audio_to: Callable[[Path], None] | None) -> int | None:
+        """Write an entry if there is a history, with its audio if that is wanted; its id."""
+        if self._history is None or not self._settings["privacy.keep_history"]:
+            return None
+        try:
+            id = self._history.add(entry)
+            if self._settings["privacy.keep_audio"] and move_audio_to is not None:
+                move_audio_to(self._history.audio_dir / f"{id}.wav")
+                self._history.change(id, audio=f"{id}.wav")
+        except (DictationError, OSError) as error:
+            self._publish(e.Notice("history", str(error), "warning"))
+            return None
+        self._publish(e.HistoryChanged(id))
+        return id
+
+
+_OUTCOMES: dict[Came, e.Outcome] = {Came.DELIVERED: "delivered", Came.HELD: "held", Came.COPIED: "copied"}
+
+
+def entry_of(
+    final: e.FinalText, started_unix_s: float, outcome: e.Outcome, method: str, evidence: str, ms: float, program: str
+) -> Entry:
+    """The history's entry for a text."""
+    return Entry(
+        started_unix_s,
+        final.text,
+        final.raw_text,
+        outcome,
+        final.language,
+        final.model,
+        final.audio_s,
+        final.speech_s,
+        final.release_to_text_ms,
+        ms,
+        method,
+        evidence,
+        program,
+        timings=timings_of(final.timings),
+    )
+
+
+def timings_of(timings: Timings) -> dict[str, float]:
+    return {name: float(value) for name, value in dataclasses.asdict(timings).items()}
