@@ -33,6 +33,15 @@ class Command(NamedTuple):
 COMMANDS = {
     "transcribe": Command("dictation.commands.transcribe", "write down what is said in recorded clips"),
     "replay": Command("dictation.commands.replay", "dictate a recorded clip in the microphone's place"),
+    "listen": Command("dictation.commands.listen", "dictate in this terminal, with the words as they come"),
+    "start": Command("dictation.commands.control", "begin a dictation in the running Sayso"),
+    "stop": Command("dictation.commands.control", "end it and insert the text"),
+    "toggle": Command("dictation.commands.control", "start or stop, for a key of your desktop's own"),
+    "cancel": Command("dictation.commands.control", "forget what is being dictated"),
+    "again": Command("dictation.commands.control", "insert the last text once more"),
+    "undo": Command("dictation.commands.control", "take the last insertion back"),
+    "status": Command("dictation.commands.control", "what the running Sayso is doing"),
+    "recover": Command("dictation.commands.recover", "recordings left over from a crash or a failure"),
     "models": Command("dictation.commands.models", "import, list and remove models"),
     "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
 }

@@ -33,7 +33,11 @@ class Recogniser:
         self._transcriber.warm_up()
 
     def begin(self, request: Request) -> Live:
-        return _WholeTake(self, request)
+        from engine.streaming import LiveOptions, LiveTranscriber
+
+        options = LiveOptions(self._options(request), last_language=request.language.last)
+        model = self._transcriber
+        return LiveTranscriber(model.runtime, model.tokenizer, options, model.mel_filters)
 
     def transcribe(self, samples: F32, request: Request, cancelled: Asked) -> Transcript:
         return self._transcriber.transcribe(samples, self._options(request), cancelled=cancelled)
@@ -56,32 +60,6 @@ class Recogniser:
 
     def _count_tokens(self, text: str) -> int:
         return len(self._transcriber.tokenizer.encode(text))
-
-
-class _WholeTake:
-    """A take that is recognised at its end only."""
-
-    def __init__(self, recogniser: Recogniser, request: Request) -> None:
-        self._recogniser = recogniser
-        self._request = request
-        self._pieces: list[list[tuple[int, F32]]] = []
-        self._is_open = False
-
-    def append(self, samples: F32, start: int | None = None) -> None:
-        if not self._is_open:
-            self._pieces.append([])
-            self._is_open = True
-        self._pieces[-1].append((start or 0, samples))
-
-    def cut(self, at: int | None = None) -> None:
-        self._is_open = False
-
-    def partial(self, cancelled: Asked | None = None) -> None:
-        return None
-
-    def finish(self, heard_speech: bool | None = None, cancelled: Asked | None = None) -> Transcript:
-        samples = [part for piece in self._pieces for _, part in piece] or [np.zeros(0, np.float32)]
-        return self._recogniser.transcribe(np.concatenate(samples), self._request, cancelled or (lambda: False))
 
 
 def build(name: str, device: str) -> Recogniser:

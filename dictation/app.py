@@ -1,0 +1,149 @@
+"""The app without a window: wires settings, microphone, engine, typist, history and control socket around the loop.
+
+with App() as app:          # used by `sayso listen` and by the tray app
+    app.loop.send(Start())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dictation import events as e
+from dictation import log, models, paths, recogniser
+from dictation import settings as settings_module
+from dictation.control import Server
+from dictation.delivery import Deliverer, NoDesktop, OwnThread, Run
+from dictation.desktop import open_desktop
+from dictation.desktop.contract import Delivery, Desktop, Method, Outcome, Target
+from dictation.errors import HistoryError
+from dictation.history import History
+from dictation.loop import Gestures, Loop, NoKeys, Parts
+from dictation.settings import Settings
+from dictation.source import Post, Source
+from dictation.spool import Spool
+from dictation.typist import Typist
+from dictation.worker import Build
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What another front end, or a test, wants different. The defaults make the app that users have."""
+
+    desktop: bool = True  # type into windows; False: texts are printed or kept
+    control: bool = True  # listen on the control socket
+    keep_history: bool = True
+    changes: dict[str, object] | None = None  # settings for this run only
+    make_source: Callable[[Post], Source] | None = None  # None: the microphone
+    build: Build = recogniser.build
+    run: Run | None = None  # runs work on the thread that may type; None: a thread of its own
+    keys: Gestures | None = None
+    show: Callable[[], None] | None = None  # brings the window up
+
+
+class App:
+    """Everything that runs. `notices` holds what the user should know of the start: damaged settings or history."""
+
+    def __init__(self, wiring: Wiring | None = None) -> None:
+        wiring = wiring or Wiring()
+        loaded = settings_module.load(paths.settings_file())
+        settings = loaded.settings
+        log.start(str(settings["advanced.log_level"]))
+        notices = [e.Notice("settings_field_reset", problem, "warning") for problem in loaded.problems]
+        self.history = self._open_history(notices) if wiring.keep_history else None
+        self.desktop = _open_desktop(notices) if wiring.desktop else None
+        deliverer: Deliverer = NoDesktop() if self.desktop is None else TypistDeliverer(self.desktop)
+        if wiring.changes:
+            settings = settings.changed(wiring.changes)
+        self.notices: tuple[e.Notice, ...] = tuple(notices)
+        self.loop = Loop(
+            Parts(
+                make_source=wiring.make_source or _microphone,
+                build=wiring.build,
+                deliverer=deliverer,
+                run=wiring.run or OwnThread(),
+                keys=wiring.keys or NoKeys(),
+                spool=Spool(),
+                history=self.history,
+                settings=settings,
+                settings_file=None if wiring.changes else paths.settings_file(),
+                active_model=active_model,
+            )
+        )
+        self._control = Server(self.loop, wiring.show) if wiring.control else None
+
+    def __enter__(self) -> App:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        self.loop.start()
+
+    def stop(self) -> None:
+        """End everything; a take that is being recorded is kept."""
+        self.loop.stop()
+        if self._control is not None:
+            self._control.close()
+        if self.desktop is not None:
+            self.desktop.close()
+        if self.history is not None:
+            self.history.close()
+
+    @staticmethod
+    def _open_history(notices: list[e.Notice]) -> History | None:
+        try:
+            history = History()
+        except HistoryError as error:
+            notices.append(e.Notice("history", str(error), "warning"))
+            return None
+        if history.salvaged is not None:
+            text = (
+                f"The history was damaged; {history.salvaged} entries were saved. The damaged file is kept beside it."
+            )
+            notices.append(e.Notice("history_salvaged", text, "warning"))
+        return history
+
+
+class TypistDeliverer:
+    """The typist, with the clipboard for texts that are only copied."""
+
+    def __init__(self, desktop: Desktop, typist: Typist | None = None) -> None:
+        self._desktop = desktop
+        self.typist = typist or Typist(desktop)
+
+    def target(self) -> Target | None:
+        return self.typist.target()
+
+    def deliver(self, text: str, target: Target | None) -> Delivery:
+        return self.typist.deliver(text, target)
+
+    def undo(self) -> Delivery:
+        return self.typist.undo()
+
+    def copy(self, text: str) -> Delivery:
+        self._desktop.clipboard.write_text(text)
+        return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", 0.0)
+
+
+def active_model(settings: Settings) -> str:
+    """The model of the settings, else the starter, else whatever is installed."""
+    return str(settings["recognition.model"]) or models.active_model()
+
+
+def _microphone(post: Post) -> Source:
+    from dictation.microphone import PortAudioMicrophone
+
+    return PortAudioMicrophone(post)
+
+
+def _open_desktop(notices: list[e.Notice]) -> Desktop | None:
+    try:
+        return open_desktop()
+    except Exception as error:  # noqa: BLE001 - a desktop that can't be reached must not stop dictation
+        log.get("app").warning("no desktop: %s", type(error).__name__)
+        text = f"Sayso can't type here ({error}). Texts are kept in the history instead."
+        notices.append(e.Notice("no_desktop", text, "warning"))
+        return None
