@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -29,6 +30,8 @@ def state_dir() -> Path:
 
 def runtime_dir() -> Path:
     """For the control socket: private to the user and gone after a restart."""
+    if sys.platform.startswith("linux") and not os.environ.get("XDG_RUNTIME_DIR"):
+        return state_dir() / "run"  # no login session: a service, a container
     return _place("run", platformdirs.user_runtime_dir(APP, appauthor=False))
 
 
