@@ -42,7 +42,7 @@ class PortAudioMicrophone:
         self._chosen = microphone
         self._lock = threading.Lock()
         self._driver: _Driver | None = None
-        self._watch = pulse.Watch(self.list_microphones, self._moved) if watch else None
+        self.watch = pulse.Watch(self.list_microphones, self._moved) if watch else None
 
     def open(self, opening: int, again: bool = False) -> None:
         with self._lock:
@@ -62,8 +62,8 @@ class PortAudioMicrophone:
         self._chosen = microphone
 
     def quit(self) -> None:
-        if self._watch is not None:
-            self._watch.close()
+        if self.watch is not None:
+            self.watch.close()
         if self._driver is not None:
             self._ask(lambda driver: driver.quit())
             self._driver.thread.join(3.0)

@@ -6,7 +6,6 @@ Monitors (what the speakers play) are no microphones.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from dictation.events import Microphone
 
 _NO_SINK = 0xFFFFFFFF  # monitor_of_sink of a real microphone
 HOST = "PulseAudio"
+LOOK_UP_S = 10.0  # between two looks whether the watch is still wanted
 
 
 def _library() -> ModuleType | None:
@@ -41,7 +41,7 @@ def microphones() -> tuple[Microphone, ...] | None:
                 for s in pulse.source_list()
                 if s.monitor_of_sink == _NO_SINK
             ]
-    except library.PulseError:
+    except (library.PulseError, library.PulseDisconnected):
         return None
     return tuple(found)
 
@@ -56,17 +56,14 @@ class Watch:
         self._changed = changed
         self._moved = moved_to_monitor
         self._stop = threading.Event()
+        self.ready = threading.Event()  # a server answers, and every change from now on is told
         self._library = _library()
-        self._pulse: Any = None
         if self._library is not None:
             threading.Thread(target=self._run, name="pulse-watch", daemon=True).start()
 
     def close(self) -> None:
+        """Let the thread end when it next looks up; stopping libpulse's loop from outside can abort the process."""
         self._stop.set()
-        pulse = self._pulse
-        if pulse is not None:
-            with contextlib.suppress(Exception):
-                pulse.event_listen_stop()
 
     def _run(self) -> None:
         library = self._library
@@ -75,11 +72,9 @@ class Watch:
             try:
                 with library.Pulse("sayso-watch", connect=False) as pulse:
                     pulse.connect(autospawn=False, timeout=2)
-                    self._pulse = pulse
                     self._listen(library, pulse)
-            except library.PulseError:
+            except (library.PulseError, library.PulseDisconnected):
                 pass
-            self._pulse = None
             if self._stop.wait(5.0):  # the server is gone: look for another now and then
                 return
             self._changed()
@@ -93,8 +88,11 @@ class Watch:
 
         pulse.event_mask_set("source", "server", "source_output")
         pulse.event_callback_set(on_event)
+        self.ready.set()
         while not self._stop.is_set():
-            pulse.event_listen()
+            pulse.event_listen(timeout=LOOK_UP_S)
+            if not seen or self._stop.is_set():
+                continue
             kinds, seen[:] = set(seen), []
             if any("source_output" not in kind for kind in kinds):
                 self._changed()
