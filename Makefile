@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 LINUX := packaging/linux
+# where nobody can see windows, `make run` shows the sample clip in one of its own
+RUN_PACKAGES := $(LINUX)/apt-run.txt $(if $(DISPLAY)$(WAYLAND_DISPLAY),,$(LINUX)/apt-virtual-display.txt)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all check setup clean
@@ -37,7 +39,7 @@ clean:
 	rm -rf $(VENV) build
 
 $(VENV)/.run: pyproject.toml packaging/environment.sh $(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
-	@$(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
+	@$(LINUX)/system-packages.sh $(RUN_PACKAGES)
 	@packaging/environment.sh starter
 	@touch $@
 
