@@ -1,0 +1,107 @@
+"""Texts of the shared clips with every model, quant and device, to be compared: the same everywhere.
+
+    python -m tests.gpu.texts run --device cuda -o cuda.json [--models tiny.en base] [--quants F16 Q8_0]
+    python -m tests.gpu.texts run --device numpy -o numpy.json
+    python -m tests.gpu.texts compare numpy.json cuda.json
+
+Quants other than the bundle's own are made in memory from the Q8_0 bundle, so that every device gets the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from engine.audio import read_clip
+from engine.checkpoint import Checkpoint, Tensor
+from engine.decode import DecodingOptions
+from engine.devices import open_runtime
+from engine.export import packed
+from engine.gguf.bundle import load
+from engine.presets import plan
+from engine.store import models_dir
+from engine.transcriber import Transcriber
+
+SPEECH = Path(__file__).parents[1] / "data" / "speech"
+QUANTS = ("F16", "Q8_0", "Q4_0", "Q5_K", "Q6_K", "Q4_K_M")
+
+
+def requantized(checkpoint: Checkpoint, preset: str) -> Checkpoint:
+    """The same model under another preset, in memory."""
+    types = {item.name: item.type for item in plan(checkpoint, preset)}
+    tensors = {
+        name: Tensor(name, tensor.shape, types[name], packed(tensor, types[name]))
+        for name, tensor in checkpoint.tensors.items()
+    }
+    return replace(checkpoint, tensors=tensors, quant=preset)
+
+
+def clips(multilingual: bool) -> list[dict[str, str]]:
+    rows = csv.DictReader((SPEECH / "transcripts.tsv").open(encoding="utf-8"), delimiter="\t")
+    return [row for row in rows if multilingual or row["lang"] == "en"]
+
+
+def run(models: list[str], quants: list[str], device: str, context: str, kernels: bool) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for name in models:
+        bundle = load(models_dir() / f"{name}-Q8_0.gguf")
+        for quant in quants:
+            checkpoint = requantized(bundle, quant)
+            if kernels or device == "numpy":
+                runtime = open_runtime(checkpoint, device)
+            else:
+                from engine.mlx_runtime import MlxRuntime
+
+                runtime = MlxRuntime(checkpoint, device, kernels=False)
+            transcriber = Transcriber(runtime, checkpoint)
+            started = time.perf_counter()
+            for row in clips(checkpoint.is_multilingual):
+                options = DecodingOptions(language=row["lang"], temperatures=(0.0,), audio_context=context)
+                texts[f"{name} {quant} {row['file']}"] = transcriber.transcribe(
+                    read_clip(SPEECH / row["file"]), options
+                ).text
+            print(f"{name} {quant} {device}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
+            transcriber.close()
+    return texts
+
+
+def compare(paths: list[str]) -> int:
+    first, *others = (json.loads(Path(path).read_text("utf-8")) for path in paths)
+    differ = 0
+    for path, other in zip(paths[1:], others, strict=True):
+        common = [key for key in first if key in other]
+        different = [key for key in common if first[key] != other[key]]
+        for key in different:
+            print(f"{key}\n  {paths[0]}: {first[key]}\n  {path}: {other[key]}")
+        print(f"{path}: {len(common) - len(different)} of {len(common)} texts as in {paths[0]}")
+        differ += len(different)
+    return min(differ, 1)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    runs = commands.add_parser("run")
+    runs.add_argument("--device", default="cuda")
+    runs.add_argument("--models", nargs="+", default=["tiny.en", "base"])
+    runs.add_argument("--quants", nargs="+", default=list(QUANTS))
+    runs.add_argument("--context", default="full")
+    runs.add_argument("--plain-mlx", action="store_true", help="MLX's own kernels only")
+    runs.add_argument("-o", "--output", required=True)
+    compares = commands.add_parser("compare")
+    compares.add_argument("files", nargs="+")
+    arguments = parser.parse_args()
+    if arguments.command == "compare":
+        return compare(arguments.files)
+    texts = run(arguments.models, arguments.quants, arguments.device, arguments.context, not arguments.plain_mlx)
+    Path(arguments.output).write_text(json.dumps(texts, ensure_ascii=False, indent=0), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
