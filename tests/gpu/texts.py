@@ -17,6 +17,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from gguf import GGMLQuantizationType as TensorType
+
+from engine.anatomy import TOKEN_TABLE
 from engine.audio import read_clip
 from engine.checkpoint import Checkpoint, Tensor
 from engine.decode import DecodingOptions
@@ -28,12 +31,14 @@ from engine.store import models_dir
 from engine.transcriber import Transcriber
 
 SPEECH = Path(__file__).parents[1] / "data" / "speech"
-QUANTS = ("F16", "Q8_0", "Q4_0", "Q5_K", "Q6_K", "Q4_K_M")
+QUANTS = ("F16", "Q8_0", "Q4_0", "Q5_K", "Q6_K", "Q4_K_M+")
 
 
 def requantized(checkpoint: Checkpoint, preset: str) -> Checkpoint:
-    """The same model under another preset, in memory."""
-    types = {item.name: item.type for item in plan(checkpoint, preset)}
+    """The same model under another preset, in memory. "Q4_K_M+" also packs the token table as Q6_K, as others do."""
+    types = {item.name: item.type for item in plan(checkpoint, preset.removesuffix("+"))}
+    if preset.endswith("+") and checkpoint.dims.n_text_state % 256 == 0:
+        types[TOKEN_TABLE] = TensorType.Q6_K
     tensors = {
         name: Tensor(name, tensor.shape, types[name], packed(tensor, types[name]))
         for name, tensor in checkpoint.tensors.items()
