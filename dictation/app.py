@@ -18,7 +18,8 @@ from dictation.desktop import open_desktop
 from dictation.desktop.contract import Delivery, Desktop, Method, Outcome, Target
 from dictation.errors import HistoryError
 from dictation.history import History
-from dictation.loop import Gestures, Loop, NoKeys, Parts
+from dictation.keys import Binder, Keys
+from dictation.loop import Loop, NoKeys, Parts
 from dictation.settings import Settings
 from dictation.source import Post, Source
 from dictation.spool import Spool
@@ -37,7 +38,7 @@ class Wiring:
     make_source: Callable[[Post], Source] | None = None  # None: the microphone
     build: Build = recogniser.build
     run: Run | None = None  # runs work on the thread that may type; None: a thread of its own
-    keys: Gestures | None = None
+    hotkeys: bool = False  # bind the user's hotkeys (needs a desktop)
     show: Callable[[], None] | None = None  # brings the window up
 
 
@@ -62,7 +63,7 @@ class App:
                 build=wiring.build,
                 deliverer=deliverer,
                 run=wiring.run or OwnThread(),
-                keys=wiring.keys or NoKeys(),
+                keys=Keys(settings) if wiring.hotkeys else NoKeys(),
                 spool=Spool(),
                 history=self.history,
                 settings=settings,
@@ -70,6 +71,10 @@ class App:
                 active_model=active_model,
             )
         )
+        self._binder: Binder | None = None
+        if wiring.hotkeys and self.desktop is not None:
+            self._binder = Binder(self.desktop, lambda: self.loop.settings, self.loop.send, self.loop.publish)
+            self.loop.subscribe(self._binder.note)
         self._control = Server(self.loop, wiring.show) if wiring.control else None
 
     def __enter__(self) -> App:
@@ -84,6 +89,8 @@ class App:
 
     def stop(self) -> None:
         """End everything; a take that is being recorded is kept."""
+        if self._binder is not None:
+            self._binder.close()
         self.loop.stop()
         if self._control is not None:
             self._control.close()

@@ -130,6 +130,10 @@ class Loop:
     def send(self, command: e.Command) -> None:
         self._inbox.put(command)
 
+    def publish(self, event: e.Event) -> None:
+        """Publish an event of another part of the app, in order with the loop's own."""
+        self._inbox.put(event)
+
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every event, on the loop's thread: it must return at once. Returns how to end it."""
         with self._lock:
@@ -224,6 +228,8 @@ class Loop:
                 self._kept.file_read(item)
             case e.Command():
                 self._command(item)
+            case e.Event():
+                self._publish(item)
 
     def _tick(self) -> None:
         now_s = self._clock()
