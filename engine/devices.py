@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import platform
 import sys
@@ -38,8 +39,19 @@ def best_device() -> str:
     if sys.platform == "darwin":
         # Importing MLX is slow; every Mac with an Apple processor has Metal
         return "metal" if platform.machine() == "arm64" else "cpu"
+    if not _has_nvidia_driver():
+        return "cpu"
     mlx = _mlx()
     return "cuda" if mlx is not None and mlx.cuda.is_available() else "cpu"
+
+
+def _has_nvidia_driver() -> bool:
+    """Asked first, because it takes no time; importing MLX costs memory and a good part of a cold start."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def why_not_native() -> str | None:

@@ -1,0 +1,140 @@
+"""Error rates, intervals, shards and result files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import ManifestError
+from engine.evaluate import (
+    LabelledClip,
+    Result,
+    ResultFile,
+    count,
+    difference,
+    edits,
+    evaluate,
+    merge,
+    read_clips,
+    score,
+    shard,
+    with_noise,
+)
+from engine.transcript import Transcript
+
+SPEECH = Path(__file__).parents[1] / "data" / "speech"
+
+
+def result(id_: str, reference: str = "a b c d", hypothesis: str = "a b c d") -> Result:
+    clip = LabelledClip(id_, Path(id_), reference, "en")
+    return count(clip, Transcript(hypothesis, "en"), duration_s=1.0)
+
+
+def test_edits_are_counted_in_normalised_words() -> None:
+    assert edits("Don't stop, Mr. Smith!", "do not stop mister smith", "en") == (5, 0, 0, 0)
+    assert edits("one red apple fell", "one green apple fell down", "en") == (3, 1, 0, 1)
+
+
+def test_chinese_is_counted_in_characters() -> None:
+    assert edits("广州市房地产。", "广州房地产", "zh") == (5, 0, 1, 0)
+
+
+def test_words_where_nothing_is_said_are_insertions() -> None:
+    assert edits("", "thank you", "en") == (0, 0, 0, 2)
+
+
+@given(st.permutations(range(8)))
+def test_the_score_does_not_depend_on_the_order(order: list[int]) -> None:
+    results = [result(f"clip-{i}", hypothesis="a b c d" if i % 2 else "a x c") for i in range(8)]
+    assert score([results[i] for i in order]) == score(results)
+
+
+def test_the_interval_holds_the_rate_and_narrows_with_more_clips() -> None:
+    def mixed(n: int) -> list[Result]:
+        return [result(f"{i:04}", hypothesis="a b x d" if i % 4 == 0 else "a b c d") for i in range(n)]
+
+    few, many = score(mixed(16)), score(mixed(400))
+    for found in (few, many):
+        assert found.low <= found.error_rate <= found.high
+        assert found.error_rate == pytest.approx(1 / 16)
+    assert many.high - many.low < few.high - few.low
+
+
+def test_shards_put_together_score_as_one_run(tmp_path: Path) -> None:
+    clips = [LabelledClip(f"clip-{i}", Path("x"), "a b c d", "en") for i in range(11)]
+    parts = []
+    for i in (1, 2, 3):
+        parts.append(ResultFile(tmp_path / f"{i}.jsonl"))
+        for clip in shard(clips, i, 3):
+            parts[-1].append(result(clip.id, hypothesis="a b" if clip.id.endswith("3") else "a b c d"))
+    whole = [result(clip.id, hypothesis="a b" if clip.id.endswith("3") else "a b c d") for clip in clips]
+    assert score(merge(parts)) == score(whole)
+    with pytest.raises(ManifestError):
+        shard(clips, 0, 3)
+
+
+def test_a_run_goes_on_after_a_line_that_was_cut_short(tmp_path: Path) -> None:
+    clips = [LabelledClip(id_, Path(id_), "a b c d", "en") for id_ in ("one", "two", "three")]
+    file = ResultFile(tmp_path / "run.jsonl")
+    file.append(result("one"))
+    file.append(result("two"))
+    file.path.write_bytes(file.path.read_bytes()[:-20])
+    assert [clip.id for clip in file.missing(clips)] == ["two", "three"]
+    file.append(result("two", hypothesis="a"))
+    assert file.read() == [result("one"), result("two", hypothesis="a")]
+
+
+def test_clips_are_read_from_the_table_and_from_a_manifest(tmp_path: Path) -> None:
+    scored, all_clips = read_clips(SPEECH), read_clips(SPEECH, scored_only=False)
+    assert 0 < len(scored) < len(all_clips)
+    assert all(clip.path.is_file() and clip.text for clip in all_clips)
+    line = {"id": "a", "audio": "a.wav", "ref_text": "hello", "language": "en"}
+    (tmp_path / "manifest.jsonl").write_text(json.dumps(line) + "\n")
+    assert read_clips(tmp_path / "manifest.jsonl") == [LabelledClip("a", tmp_path / "a.wav", "hello", "en")]
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", "not json", '{"id": 1}'])
+def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "manifest.jsonl"
+    path.write_text(content)
+    if content:
+        with pytest.raises(ManifestError, match="is no list"):
+            read_clips(path)
+    else:
+        assert read_clips(path) == []
+    with pytest.raises(ManifestError, match="There is no list"):
+        read_clips(tmp_path / "nowhere.jsonl")
+
+
+def test_evaluating_hands_the_changed_samples_to_the_model() -> None:
+    clip = next(clip for clip in read_clips(SPEECH) if clip.id == "en/gcp-today.flac")
+    heard = []
+
+    def transcribe(samples: np.ndarray, _: LabelledClip) -> Transcript:
+        heard.append(samples)
+        return Transcript("Today!", "en")
+
+    (found,) = evaluate([clip], transcribe, lambda samples, _: samples * 0)
+    assert found.errors == 0 and found.hits == 1
+    assert not heard[0].any() and found.duration_s == pytest.approx(0.59, abs=0.05)
+
+
+@pytest.mark.parametrize("snr_db", [10.0, 20.0])
+def test_noise_is_seeded_and_as_loud_as_asked(snr_db: float) -> None:
+    voice = np.sin(np.arange(16_000) / 5).astype(np.float32)
+    noise = with_noise(voice, snr_db, seed=1) - voice
+    measured_db = 10 * np.log10(np.square(voice).mean() / np.square(noise).mean())
+    assert measured_db == pytest.approx(snr_db, abs=0.1)
+    np.testing.assert_array_equal(with_noise(voice, snr_db, seed=1) - voice, noise)
+    assert np.abs(with_noise(voice, snr_db, seed=2) - voice - noise).max() > 0
+
+
+def test_differences_show_both_texts() -> None:
+    shown = difference(replace(result("x"), hypothesis="a b x d"))
+    assert "REF" in shown and "HYP" in shown and "x" in shown
