@@ -25,12 +25,13 @@ from dictation.desktop.contract import (
     Target,
     forbidden_character,
 )
-from dictation.desktop.x11.clipboard import Loan, X11Clipboard
+from dictation.desktop.x11.clipboard import Loan, LoanState, X11Clipboard
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.hotkeys import X11Hotkeys
 from dictation.desktop.x11.keyboard import Keyboard
 from dictation.desktop.x11.selections import SelectionUnreadable
 from dictation.desktop.x11.typing import Pinger, Typing
+from dictation.desktop.x11.undo import take_back
 from dictation.desktop.x11.windows import WindowInfo, Windows, as_target
 
 # A busy page fetches late; a window that has read the keys and still not fetched by then does not paste.
@@ -52,6 +53,7 @@ class X11Desktop:
         self._keyboard = Keyboard(self._x)
         self._typing = Typing(self._x, self._keyboard, self._windows)
         self.clipboard = X11Clipboard(display_name)
+        self._loan: Loan | None = None
         self._hotkeys: list[X11Hotkeys] = []
         self._never_paste: set[str] = set()  # window classes that answered but did not fetch
 
@@ -127,8 +129,13 @@ class X11Desktop:
     def _paste(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
         """Paste; None when it is sure that this window did not and will not take it, so that typing is safe."""
         selection = self.clipboard.primary if info.is_terminal else self.clipboard.clipboard
+        if self._loan is not None:
+            # Chromium drops a paste whose clipboard changes while it is at it: two in a row keep their distance
+            self._loan.over.wait(how.linger_s + RECEIPT_TIMEOUT_S)
         try:
-            loan = self.clipboard.lend(selection, text, self._x.client_of(info.window_id), info.pid, how.linger_s)
+            loan = self._loan = self.clipboard.lend(
+                selection, text, self._x.client_of(info.window_id), info.pid, how.linger_s
+            )
         except SelectionUnreadable:
             return None
         self.clipboard.expect(loan)
@@ -138,6 +145,11 @@ class X11Desktop:
             return self._not_taken(loan, text, info, how, started_s)
         self.clipboard.settle(loan)
         return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text", _ms(started_s))
+
+    def _wait_for_loan(self) -> None:
+        """Chromium drops a paste whose clipboard changes while it is at it: two in a row keep their distance."""
+        if self._loan is not None and self._loan.state is LoanState.SETTLING:
+            self._loan.over.wait(self._loan.linger_s + RECEIPT_TIMEOUT_S)
 
     def _not_taken(self, loan: Loan, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
         with Pinger(self._x, info.window_id) as pinger:
@@ -170,7 +182,20 @@ class X11Desktop:
         return Delivery(Outcome.HELD, method, "on the clipboard", _ms(started_s), reason)
 
     def take_back(self, text: str, target: Target) -> Delivery:
-        raise NotImplementedError
+        started_s = time.monotonic()
+        with self._lock:
+            info = self._windows.focused()
+            if info is None or not as_target(info).same_place(target):
+                return _not_taken_back("Another window has the keyboard now.", started_s)
+            if info.is_terminal:
+                return _not_taken_back("What stands in a terminal can't be checked or taken back.", started_s)
+            with self._own_typing():
+                self._clear_keyboard()
+                self._wait_for_loan()
+                done = take_back(self._x, self._keyboard, self.clipboard, text, info.window_id)
+        if not done:
+            return _not_taken_back("The text is not right before the cursor any more.", started_s)
+        return Delivery(Outcome.DELIVERED, Method.TYPE, "it was selected, compared and deleted", _ms(started_s))
 
     def hotkeys(self, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> Hotkeys:
         hotkeys = X11Hotkeys(self._display_name, bindings, on_event)
@@ -187,6 +212,10 @@ class X11Desktop:
         self.clipboard.close()
         with self._lock:
             self._x.close()
+
+
+def _not_taken_back(reason: str, started_s: float) -> Delivery:
+    return Delivery(Outcome.HELD, Method.TYPE, "nothing was changed", _ms(started_s), reason)
 
 
 def _ms(started_s: float) -> float:

@@ -56,6 +56,7 @@ class Loan:
     ended_s: float = 0.0
     state: LoanState = LoanState.LENT
     taken: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
     others_took: bool = False
 
     def covers(self, stamp_ms: int) -> bool:
@@ -106,6 +107,15 @@ class X11Clipboard:
 
     def write_text(self, text: str, secret: bool = False) -> None:
         self._call(lambda: self._own(self.clipboard, text_contents(self._x, text, secret)))
+
+    def save(self, selection: int) -> Contents | None:
+        """All that a selection holds, to give it back later; None when nobody owns it or it can't be read."""
+        return self._call(lambda: self._save(selection))
+
+    def restore(self, selection: int, contents: Contents | None) -> None:
+        """Put saved contents back, if there were any."""
+        if contents is not None:
+            self._call(lambda: self._own(selection, contents))
 
     def lend(self, selection: int, text: str, client: int, pid: int, linger_s: float) -> Loan:
         """Put `text` in the selection's place. Raises SelectionUnreadable when the old contents can't be saved."""
@@ -184,6 +194,7 @@ class X11Clipboard:
             owned = self._owned.pop(event.atom, None)
             if owned is not None and owned.loan is not None:
                 owned.loan.state = LoanState.LOST
+                owned.loan.over.set()
         elif event.type == X.PropertyNotify and event.state == X.PropertyDelete:
             self._server.property_deleted(event)
 
@@ -251,6 +262,16 @@ class X11Clipboard:
         self._own(selection, loan.contents, since, loan)
         return loan
 
+    def _save(self, selection: int) -> Contents | None:
+        if selection in self._owned:
+            return self._owned[selection].contents
+        if not self._x.display.get_selection_owner(selection):
+            return None
+        try:
+            return self._fetcher.everything(selection, self._x.server_time())
+        except SelectionUnreadable:
+            return None
+
     def _own(self, selection: int, contents: Contents, since: int = 0, loan: Loan | None = None) -> None:
         since = since or self._x.server_time()
         # taken anew even if it is ours: that is how others notice that the contents changed
@@ -261,6 +282,8 @@ class X11Clipboard:
     def _set_state(self, loan: Loan, state: LoanState) -> None:
         if loan.state in (LoanState.LENT, LoanState.KEPT):
             loan.state = state
+            if state is LoanState.KEPT:
+                loan.over.set()
 
     def _give_back(self, loan: Loan, state: LoanState) -> None:
         owned = self._owned.get(loan.selection)
@@ -279,6 +302,7 @@ class X11Clipboard:
 
     def _retire(self, loan: Loan, now_ms: int, state: LoanState) -> None:
         loan.state, loan.until_ms, loan.ended_s = state, now_ms, time.monotonic()
+        loan.over.set()
         self._past.append(loan)
 
     def _settling_s(self) -> float:
