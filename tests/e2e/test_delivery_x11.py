@@ -1,0 +1,188 @@
+"""Delivery on X11: it is proved or the text is held; the clipboard and the keyboard are left as they were."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from dictation.desktop.contract import How, Method, Outcome
+from dictation.desktop.linux_x11 import X11Desktop
+from dictation.typist import Rule, Typist
+from tests.e2e.clipboard_owner import ClipboardOwner, clipboard_owner
+from tests.e2e.desktop import VirtualDesktop
+from tests.e2e.processes import until
+from tests.e2e.programs import X11_PROGRAMS, Chromium, Mousepad, Program, Xterm
+from tests.e2e.slow_reader import SlowReader
+
+pytestmark = pytest.mark.desktop
+SENTENCE = "Grüße – 你好, 👍"
+
+
+@pytest.fixture
+def owner(desktop: VirtualDesktop) -> Iterator[ClipboardOwner]:
+    with clipboard_owner(desktop) as owner:
+        yield owner
+
+
+@pytest.mark.parametrize("kind", X11_PROGRAMS, ids=lambda kind: kind.kind)
+def test_every_format_of_the_clipboard_and_the_primary_selection_come_back(
+    desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner, kind: type[Program]
+) -> None:
+    window = desktop.reuse(kind)
+    before = owner.contents()
+    assert all(before)
+    delivery = x11.insert(SENTENCE, x11.target())
+    assert (delivery.outcome, delivery.method) == (Outcome.DELIVERED, Method.PASTE)
+    assert until("the old contents", lambda: owner.read("clipboard") == before[0] and owner.contents()) == before
+    assert window.text(SENTENCE) == SENTENCE
+
+
+def test_a_reader_that_is_three_seconds_late_gets_the_text_and_the_old_clipboard_comes_back(
+    desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner
+) -> None:
+    before = owner.contents()
+    reader = SlowReader(desktop.environment["DISPLAY"], delay_s=3.0)
+    desktop.focus(reader.window)
+    delivery = x11.insert(SENTENCE, x11.target())
+    assert delivery.outcome is Outcome.DELIVERED
+    assert delivery.elapsed_ms > 2900
+    assert reader.done.wait(5)
+    assert reader.received == SENTENCE
+    until("the old contents", lambda: owner.contents() == before)
+    reader.close()
+
+
+def test_a_reader_that_comes_too_late_still_finds_the_text(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    reader = SlowReader(desktop.environment["DISPLAY"], delay_s=5.5)
+    desktop.focus(reader.window)
+    delivery = x11.insert(SENTENCE, x11.target())
+    assert delivery.outcome is Outcome.HELD
+    assert "did not take the text in time" in delivery.reason
+    assert reader.done.wait(5)
+    assert reader.received == SENTENCE
+    reader.close()
+
+
+def test_text_for_a_window_that_lost_the_keyboard_is_held(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    other, first = desktop.reuse(Mousepad), desktop.reuse(Xterm)
+    typist = Typist(x11)
+    target = typist.target()
+    desktop.focus(other.window)
+    delivery = typist.deliver("meant for the terminal", target)
+    assert delivery.outcome is Outcome.HELD
+    assert "Another window has the keyboard" in delivery.reason
+    assert x11.clipboard.read_text() == "meant for the terminal"
+    assert other.text() == ""
+    assert first.text() == ""
+    desktop.focus(first.window)
+    assert typist.again().outcome is Outcome.DELIVERED
+    assert first.text("meant for the terminal") == "meant for the terminal"
+
+
+def test_text_for_a_window_that_was_closed_is_held(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    other = desktop.reuse(Mousepad)
+    closing = desktop.open(Xterm, "closing")
+    typist = Typist(x11)
+    target = typist.target()
+    closing.close()
+    desktop.focus(other.window)
+    delivery = typist.deliver("too late", target)
+    assert delivery.outcome is Outcome.HELD
+    assert x11.clipboard.read_text() == "too late"
+    assert other.text() == ""
+
+
+@pytest.mark.parametrize("keys", [("Control_L",), ("Shift_L",), ("Alt_L",), ("Control_R", "Shift_R")], ids="+".join)
+@pytest.mark.parametrize("method", [Method.PASTE, Method.TYPE])
+def test_modifiers_that_stay_down_neither_change_the_text_nor_get_stuck(
+    desktop: VirtualDesktop, x11: X11Desktop, keys: tuple[str, ...], method: Method
+) -> None:
+    for kind in (Xterm, Chromium):
+        window = desktop.reuse(kind)
+        with desktop.person.holding(*keys):
+            delivery = x11.insert(SENTENCE, x11.target(), How(method))
+            assert delivery.outcome is Outcome.DELIVERED
+            assert not desktop.keys_down()
+        assert window.text(SENTENCE) == SENTENCE
+        assert not desktop.keys_down()
+
+
+@pytest.mark.parametrize("method", [Method.PASTE, Method.TYPE])
+@pytest.mark.parametrize("kind", X11_PROGRAMS, ids=lambda kind: kind.kind)
+def test_caps_lock_changes_nothing_and_stays_on(
+    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program], method: Method
+) -> None:
+    window = desktop.reuse(kind)
+    desktop.person.tap("Caps_Lock")
+    try:
+        assert x11.insert("Ab Äö Жж", x11.target(), How(method)).outcome is Outcome.DELIVERED
+        assert desktop.caps_lock_on()
+    finally:
+        desktop.person.tap("Caps_Lock")
+    assert window.text("Ab Äö Жж") == "Ab Äö Жж"
+
+
+def test_a_dictated_line_break_is_no_return_in_a_terminal(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    window = desktop.reuse(Xterm)
+    typist = Typist(x11)
+    assert typist.deliver("rm -rf x\nsecond\tline\n", typist.target()).outcome is Outcome.DELIVERED
+    assert window.text("rm -rf x second line") == "rm -rf x second line"
+
+
+def test_enter_is_pressed_only_where_a_rule_says_so(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    window = desktop.reuse(Xterm)
+    typist = Typist(x11, [Rule("xterm", submit=True, trailing_space=True)])
+    assert typist.deliver("done", typist.target()).outcome is Outcome.DELIVERED
+    assert window.text("done \n") == "done \n"
+
+
+@pytest.mark.parametrize("kind", [Chromium, Mousepad], ids=lambda kind: kind.kind)
+def test_undo_takes_back_exactly_the_last_insertion(
+    desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner, kind: type[Program]
+) -> None:
+    window = desktop.reuse(kind)
+    before = owner.contents()
+    typist = Typist(x11)
+    typist.deliver("kept ", typist.target())
+    typist.deliver(SENTENCE, typist.target())
+    assert window.text("kept " + SENTENCE) == "kept " + SENTENCE
+    window.focus()
+    assert typist.undo().outcome is Outcome.DELIVERED
+    assert window.text("kept ") == "kept "
+    assert until("the old contents", lambda: owner.contents() == before)
+    assert typist.undo().outcome is Outcome.HELD
+
+
+@pytest.mark.parametrize("kind", [Chromium, Mousepad], ids=lambda kind: kind.kind)
+def test_undo_changes_nothing_when_the_text_was_edited(
+    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program]
+) -> None:
+    window = desktop.reuse(kind)
+    typist = Typist(x11)
+    typist.deliver(SENTENCE, typist.target())
+    desktop.person.tap("x")
+    assert window.text(SENTENCE + "x") == SENTENCE + "x"
+    window.focus()
+    delivery = typist.undo()
+    assert delivery.outcome is Outcome.HELD
+    assert "not right before the cursor" in delivery.reason
+    assert window.text(SENTENCE + "x") == SENTENCE + "x"
+
+
+def test_a_megabyte_of_random_bytes_comes_back_unchanged_through_the_clipboard(
+    desktop: VirtualDesktop, x11: X11Desktop
+) -> None:
+    """Large contents travel in pieces, both when they are saved and when they are served."""
+    from dictation.desktop.x11.clipboard import X11Clipboard
+    from dictation.desktop.x11.selections import Item
+
+    data = os.urandom(1_000_000)
+    theirs = X11Clipboard(desktop.environment["DISPLAY"])
+    atom = theirs._x.atom("application/x-test")
+    theirs.restore(theirs.clipboard, {atom: Item(atom, 8, data)})
+    saved = x11.clipboard.save(x11.clipboard.clipboard)
+    theirs.close()
+    assert saved is not None
+    assert saved[atom].data == data

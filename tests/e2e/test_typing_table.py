@@ -1,0 +1,131 @@
+"""The table: hard strings times programs times keyboards, byte for byte. The long form writes docs/typing.md."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from dictation.desktop.contract import How, Method, Outcome
+from dictation.desktop.linux_x11 import X11Desktop
+from tests.e2e.desktop import VirtualDesktop
+from tests.e2e.hard_strings import HARD_STRINGS
+from tests.e2e.programs import X11_PROGRAMS, Chromium, Editor, Featherpad, Program
+
+pytestmark = pytest.mark.desktop
+PASTE_LIMIT_MS = 150
+CONDITIONS = ("us", "fr", "de", "ru", "Caps Lock", "Ctrl held", "Shift held", "Alt held")
+HELD = {"Ctrl held": "Control_L", "Shift held": "Shift_L", "Alt held": "Alt_L"}
+TABLE = Path(__file__).parents[2] / "docs" / "typing.md"
+
+
+@contextmanager
+def condition(desktop: VirtualDesktop, name: str) -> Iterator[None]:
+    """The keyboard as it is while the text is inserted; as a test expects it again afterwards."""
+    if name == "Caps Lock":
+        desktop.person.tap("Caps_Lock")
+        yield
+        assert desktop.caps_lock_on()
+        desktop.person.tap("Caps_Lock")
+    elif name in HELD:
+        with desktop.person.holding(HELD[name]):
+            yield
+    else:
+        if desktop.layout_name != name:
+            desktop.layout(name)
+        yield
+    assert not desktop.keys_down()
+
+
+def expected(text: str, kind: type[Program], method: Method) -> str:
+    """Tab pressed as a key would leave the page's field, so it is typed as a space there. Qt's own editor saves every
+    no-break space as a space (QTextDocument.toPlainText)."""
+    if kind is Featherpad:
+        return text.replace("\u00a0", " ")
+    return text.replace("\t", " ") if method is Method.TYPE and kind is Chromium else text
+
+
+def insert_and_read(
+    desktop: VirtualDesktop, x11: X11Desktop, window: Program, text: str, method: Method, where: str
+) -> tuple[bool, float]:
+    how = How(method, typed_newline="Return", typed_tab=not isinstance(window, Chromium))
+    with condition(desktop, where):
+        delivery = x11.insert(text, x11.target(), how)
+    wanted = expected(text, type(window), method)
+    arrived = window.text(wanted) == wanted
+    return arrived and (delivery.outcome, delivery.method) == (Outcome.DELIVERED, method), delivery.elapsed_ms
+
+
+@pytest.mark.parametrize("kind", X11_PROGRAMS, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("method", [Method.PASTE, Method.TYPE])
+@pytest.mark.parametrize("layout", ["us", "ru"])
+def test_a_long_mixed_text_arrives_whole(
+    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program], method: Method, layout: str
+) -> None:
+    """The short form: every string shortened and joined to one text, so that one insertion meets them all."""
+    window = desktop.reuse(kind)
+    text = " | ".join(string[:70] for string in HARD_STRINGS.values())
+    assert insert_and_read(desktop, x11, window, text, method, layout)[0]
+
+
+@dataclass
+class Cell:
+    intact: int = 0
+    of: int = 0
+    times_ms: list[float] = field(default_factory=list)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_every_hard_string_in_every_program_and_keyboard(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    cells: dict[tuple[str, Method, str], Cell] = {}
+    failures = []
+    for kind in X11_PROGRAMS:
+        window = desktop.reuse(kind)
+        for method in (Method.PASTE, Method.TYPE):
+            for where in CONDITIONS:
+                cell = cells[kind.kind, method, where] = Cell()
+                for name, text in HARD_STRINGS.items():
+                    window.clear()
+                    window.focus()
+                    intact, elapsed_ms = insert_and_read(desktop, x11, window, text, method, where)
+                    cell.of += 1
+                    cell.intact += intact
+                    cell.times_ms.append(elapsed_ms)
+                    if not intact:
+                        failures.append((kind.kind, method.value, where, name))
+                if not isinstance(window, Editor):
+                    desktop.layout("us")
+        window.close()
+    TABLE.parent.mkdir(exist_ok=True)
+    TABLE.write_text(as_markdown(cells), "utf-8")
+    assert failures == []
+    slow = [key for key, cell in cells.items() if key[1] is Method.PASTE and median(cell) > PASTE_LIMIT_MS]
+    assert slow == []
+
+
+def median(cell: Cell) -> float:
+    return statistics.median(cell.times_ms)
+
+
+def as_markdown(cells: dict[tuple[str, Method, str], Cell]) -> str:
+    lines = [
+        "# Typing, measured",
+        "",
+        f"Written by `{Path(__file__).name}` (`pytest -m slow tests/e2e`): {len(HARD_STRINGS)} hard strings",
+        "(`tests/e2e/hard_strings.py`) into programs that nobody here wrote, on a virtual X11 desktop. A cell says how",
+        "many arrived byte for byte, and the median time of one insertion in ms. Keys held are lifted and not pressed",
+        "again; after every insertion no key is down and Caps Lock is as before. Typed into Chromium, a tab is a space;",
+        "Qt's editor saves a no-break space as a space, whoever put it in.",
+    ]
+    for method, title in ((Method.PASTE, "Paste"), (Method.TYPE, "Key by key")):
+        lines += ["", f"## {title}", "", "| program | " + " | ".join(CONDITIONS) + " |", "|---" * 9 + "|"]
+        for kind in X11_PROGRAMS:
+            row = [cells[kind.kind, method, where] for where in CONDITIONS]
+            texts = [f"{cell.intact}/{cell.of}, {median(cell):.0f}" for cell in row]
+            lines.append(f"| {kind.kind} | " + " | ".join(texts) + " |")
+    return "\n".join(lines) + "\n"
