@@ -23,10 +23,11 @@ HELD = {"Ctrl held": "Control_L", "Shift held": "Shift_L", "Alt held": "Alt_L"}
 METHODS = {Method.PASTE: "Paste", Method.TYPE: "Key by key"}
 HEADER = f"""# Typing, measured
 
-Written by `{Path(__file__).name}` (`pytest -m slow tests/e2e`): {len(HARD_STRINGS)} hard strings (`tests/e2e/hard_strings.py`)
-into programs that nobody here wrote, on a virtual X11 desktop. A cell says how many arrived byte for byte, and the
-median time of one insertion in ms. Keys held are lifted and not pressed again; after every insertion no key is down and
-Caps Lock is as before. Typed into Chromium, a tab is a space; Qt's editor saves a no-break space as a space.
+Written by `{Path(__file__).name}` (`pytest -m slow tests/e2e`): {len(HARD_STRINGS)} hard strings
+(`tests/e2e/hard_strings.py`) into programs that nobody here wrote, on a virtual X11 desktop.
+A cell says how many arrived byte for byte, and the median time of one insertion in ms.
+Keys held are lifted and not pressed again; after every insertion no key is down and Caps Lock is as before.
+Typed into Chromium, a tab is a space; Qt's editor saves a no-break space as a space.
 """
 TABLE = Path(__file__).parents[2] / "docs" / "typing.md"
 
