@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dictation.desktop.contract import Role, Target
-from dictation.desktop.keys import Chord
+from dictation.desktop.keys import MODIFIER_ORDER, Chord
 from dictation.desktop.x11.windows import TERMINAL_CLASSES
 
 ASK_TIMEOUT_S = 1.0
@@ -76,7 +76,7 @@ def _target(window: str, pid: int, window_class: str) -> Target:
 def toggle_line(compositor: str, chord: Chord) -> str:
     """How to bind a key to `sayso toggle` in this compositor: a line for its file, or where its settings have it."""
     names = {"Ctrl": "Ctrl", "Alt": "Mod1", "Shift": "Shift", "Super": "Mod4"}
-    key, modifiers = {"Space": "space"}.get(chord.key, chord.key), sorted(chord.modifiers)
+    key, modifiers = {"Space": "space"}.get(chord.key, chord.key), [m for m in MODIFIER_ORDER if m in chord.modifiers]
     if chord.side:
         name = modifiers.pop()
         key = {"Ctrl": "Control"}.get(name, name) + ("_R" if chord.side == "Right" else "_L")
