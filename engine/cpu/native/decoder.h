@@ -1,0 +1,47 @@
+// The decoder: tokens -> logits -> the next token, one token or a block of up to 32 at a time.
+#pragma once
+
+#include "choice.h"
+#include "model.h"
+
+namespace sayso {
+
+constexpr int MAX_BLOCK = 32;
+
+class Decoder {
+public:
+    Decoder(Model& model, const Audio& audio);
+
+    int length() const { return length_; }
+    // Appends n <= 32 tokens. Logits of the last become pending; with all_logits those of every token are kept.
+    bool append(const int32_t* tokens, int n, bool all_logits = false);
+    const float* pending() const { return pending_ < 0 ? nullptr : logits_.data() + size_t(pending_) * n_logits_; }
+    bool choose(const sayso_rules& rules, const int32_t* sampled, int n_sampled, float temperature, uint64_t random,
+                sayso_choice& choice);
+    // As many choices as the draft agrees with greedy decoding, plus one.
+    bool verify(const int32_t* draft, int n, const sayso_rules& rules, const int32_t* sampled, int n_sampled,
+                sayso_choice* choices, int& n_choices);
+    bool rewind(int length);
+
+    Model& model() { return model_; }
+
+private:
+    Activations quantized(const float* x, int m, int n);
+    Activations normed(const Norm& norm, int m);
+    void multiply(const Matrix& w, const Activations& x, int m, float* y, Epilogue end);
+    void self_attention(const DecoderLayer& w, int layer, int m);
+    void cross_attention(const DecoderLayer& w, int layer, int m);
+
+    Model& model_;
+    const Audio& audio_;
+    int length_ = 0, pending_ = -1;
+    int n_logits_;     // vocabulary, padded
+    HeadBlocks self_;  // keys and values of the tokens
+    Buffer<float> x_, wide_, attended_, logits_, filtered_;
+    Buffer<int8_t> values_;
+    Buffer<float> scales_;
+    Buffer<int32_t> bias_;
+    std::vector<Buffer<uint8_t>> scratch_;  // per thread
+};
+
+}  // namespace sayso
