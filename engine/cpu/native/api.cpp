@@ -193,7 +193,7 @@ void sayso_decoder_free(sayso_decoder* d) { delete d; }
 int sayso_decoder_length(const sayso_decoder* d) { return d->length(); }
 
 int sayso_decoder_append(sayso_decoder* d, const int32_t* tokens, int n) {
-    return guarded(d->model(), [&] { return status(d->append(tokens, n)); });
+    return guarded(d->model(), [&] { return status(d->prompt(tokens, n)); });
 }
 int sayso_decoder_logits(sayso_decoder* d, float* logits) {
     return guarded(d->model(), [&]() -> int {
@@ -205,7 +205,7 @@ int sayso_decoder_logits(sayso_decoder* d, float* logits) {
 int sayso_decoder_step(sayso_decoder* d, int32_t token, const sayso_rules* rules, const int32_t* sampled, int n_sampled,
                        float temperature, uint64_t random, sayso_choice* choice) {
     return guarded(d->model(), [&] {
-        if (token >= 0 && !d->append(&token, 1)) return int(SAYSO_BAD_ARGUMENT);
+        if (token >= 0 && !d->append(&token, 1, Decoder::Logits::last)) return int(SAYSO_BAD_ARGUMENT);
         return status(d->choose(*rules, sampled, n_sampled, temperature, random, *choice));
     });
 }

@@ -14,11 +14,16 @@ void forbid(float* logits, int first, int last) {
     for (int i = first; i < last; i++) logits[i] = NEVER;
 }
 
-void timestamp_grammar(const Kernels& kernels, const sayso_rules& rules, const int32_t* sampled, int n, float* logits,
-                       int n_vocab) {
+void timestamp_grammar(const sayso_rules& rules, const int32_t* sampled, int n, float* logits, int n_vocab) {
     const int begin = rules.timestamp_begin;
     logits[rules.no_timestamps] = NEVER;
-    const bool last_is_time = n >= 1 && sampled[n - 1] >= begin;
+    if (n == 0) {
+        forbid(logits, 0, begin);
+        if (rules.max_initial_timestamp >= 0)
+            forbid(logits, std::min(n_vocab, begin + rules.max_initial_timestamp + 1), n_vocab);
+        return;
+    }
+    const bool last_is_time = sampled[n - 1] >= begin;
     const bool before_is_time = n < 2 || sampled[n - 2] >= begin;
     if (last_is_time) {
         if (before_is_time)
@@ -31,11 +36,6 @@ void timestamp_grammar(const Kernels& kernels, const sayso_rules& rules, const i
         forbid(logits, begin, std::min(n_vocab, last_is_time && !before_is_time ? sampled[i] : sampled[i] + 1));
         break;
     }
-    if (n == 0) {
-        forbid(logits, 0, begin);
-        if (rules.max_initial_timestamp >= 0)
-            forbid(logits, std::min(n_vocab, begin + rules.max_initial_timestamp + 1), n_vocab);
-    }
     // If all times together are likelier than the likeliest text, it is a time.
     float top_time = NEVER, top_text = NEVER;
     for (int i = begin; i < n_vocab; i++) top_time = std::max(top_time, logits[i]);
@@ -44,13 +44,11 @@ void timestamp_grammar(const Kernels& kernels, const sayso_rules& rules, const i
     double sum = 0;
     for (int i = begin; i < n_vocab; i++) sum += std::exp(double(logits[i]) - top_time);
     if (top_time + std::log(sum) > top_text) forbid(logits, 0, begin);
-    (void)kernels;
 }
 
 }  // namespace
 
-void filter(const Kernels& kernels, const sayso_rules& rules, const int32_t* sampled, int n_sampled, float* logits,
-            int n_vocab, int padded) {
+void filter(const sayso_rules& rules, const int32_t* sampled, int n_sampled, float* logits, int n_vocab, int padded) {
     forbid(logits, n_vocab, padded);
     const auto forbid_all = [&](const int32_t* ids, int n) {
         for (int i = 0; i < n; i++)
@@ -58,10 +56,12 @@ void filter(const Kernels& kernels, const sayso_rules& rules, const int32_t* sam
     };
     if (n_sampled == 0) forbid_all(rules.suppress_first, rules.n_suppress_first);
     forbid_all(rules.suppress, rules.n_suppress);
-    if (rules.timestamps)
-        timestamp_grammar(kernels, rules, sampled, n_sampled, logits, n_vocab);
-    else
+    if (rules.timestamps) {
+        timestamp_grammar(rules, sampled, n_sampled, logits, n_vocab);
+    } else {  // OpenAI trusts the notimestamps token here; a quantized model may still emit a time
+        logits[rules.no_timestamps] = NEVER;
         forbid(logits, rules.timestamp_begin, n_vocab);
+    }
 }
 
 sayso_choice choose(const Kernels& kernels, const float* logits, int n_vocab, int padded, float temperature,

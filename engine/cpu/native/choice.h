@@ -7,8 +7,7 @@
 namespace sayso {
 
 // Sets what `rules` forbid to minus infinity. logits: n_vocab values. sampled: the tokens chosen so far.
-void filter(const Kernels& kernels, const sayso_rules& rules, const int32_t* sampled, int n_sampled, float* logits,
-            int n_vocab, int padded);
+void filter(const sayso_rules& rules, const int32_t* sampled, int n_sampled, float* logits, int n_vocab, int padded);
 
 // temperature 0: the likeliest; else drawn with `random`. The log-probability is that at temperature 1.
 sayso_choice choose(const Kernels& kernels, const float* logits, int n_vocab, int padded, float temperature,

@@ -84,7 +84,7 @@ void Decoder::cross_attention(const DecoderLayer& w, int layer, int m) {
     multiply(w.cross_out, quantized(attended_.data(), m, d), m, x_.data(), Epilogue::add);
 }
 
-bool Decoder::append(const int32_t* tokens, int n, bool all_logits) {
+bool Decoder::append(const int32_t* tokens, int n, Logits keep) {
     const Dims& dims = model_.dims;
     const int d = dims.n_text_state;
     if (n < 1 || n > MAX_BLOCK || length_ + n > dims.n_text_ctx) return false;
@@ -99,18 +99,28 @@ bool Decoder::append(const int32_t* tokens, int n, bool all_logits) {
         multiply(w.fc2, quantized(wide_.data(), n, 4 * d), n, x_.data(), Epilogue::add);
     }
     length_ += n;
-    const int rows = all_logits ? n : 1;
-    if (!all_logits) std::memmove(x_.data(), x_.data() + size_t(n - 1) * d, d * sizeof(float));
+    pending_ = -1;
+    if (keep == Logits::none) return true;
+    const int rows = keep == Logits::all ? n : 1;
+    if (rows < n) std::memmove(x_.data(), x_.data() + size_t(n - 1) * d, d * sizeof(float));
     multiply(model_.tokens, normed(model_.decoder_norm, rows), rows, logits_.data(), Epilogue::store);
     pending_ = rows - 1;
     return true;
+}
+
+bool Decoder::prompt(const int32_t* tokens, int n) {
+    for (int done = 0; done < n; done += MAX_BLOCK) {
+        const int block = std::min(MAX_BLOCK, n - done);
+        if (!append(tokens + done, block, done + block == n ? Logits::last : Logits::none)) return false;
+    }
+    return n > 0;
 }
 
 bool Decoder::choose(const sayso_rules& rules, const int32_t* sampled, int n_sampled, float temperature, uint64_t random,
                      sayso_choice& choice) {
     if (pending_ < 0) return false;
     std::memcpy(filtered_.data(), pending(), n_logits_ * sizeof(float));
-    filter(model_.kernels, rules, sampled, n_sampled, filtered_.data(), model_.dims.n_vocab, n_logits_);
+    filter(rules, sampled, n_sampled, filtered_.data(), model_.dims.n_vocab, n_logits_);
     choice = sayso::choose(model_.kernels, filtered_.data(), model_.dims.n_vocab, n_logits_, temperature, random);
     return true;
 }
@@ -122,7 +132,7 @@ bool Decoder::verify(const int32_t* draft, int n, const sayso_rules& rules, cons
     n_choices = 1;
     if (!choose(rules, history.data(), n_sampled, 0, 0, choices[0])) return false;
     if (n == 0 || choices[0].token != draft[0]) return true;
-    if (!append(draft, n, true)) return false;
+    if (!append(draft, n, Logits::all)) return false;
     for (int i = 0; i < n; i++) {
         history.push_back(draft[i]);
         pending_ = i;

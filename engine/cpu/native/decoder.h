@@ -13,8 +13,11 @@ public:
     Decoder(Model& model, const Audio& audio);
 
     int length() const { return length_; }
-    // Appends n <= 32 tokens. Logits of the last become pending; with all_logits those of every token are kept.
-    bool append(const int32_t* tokens, int n, bool all_logits = false);
+    enum class Logits { none, last, all };
+    // Appends n <= 32 tokens. The last one's logits become pending (unless `none`).
+    bool append(const int32_t* tokens, int n, Logits keep);
+    // Appends any number of tokens, in blocks.
+    bool prompt(const int32_t* tokens, int n);
     const float* pending() const { return pending_ < 0 ? nullptr : logits_.data() + size_t(pending_) * n_logits_; }
     bool choose(const sayso_rules& rules, const int32_t* sampled, int n_sampled, float temperature, uint64_t random,
                 sayso_choice& choice);

@@ -82,7 +82,7 @@ SAYSO_API void sayso_stream_free(sayso_stream*);
  * that the convolutions reach count as zero. */
 SAYSO_API int sayso_stream_encode(sayso_stream*, const float* mel, int first_frame, int n_frames, int first, int end,
                                   float level, sayso_cancelled);
-/* What has been encoded, as a value of its own. */
+/* What has been encoded, as a value of its own: it outlives the stream. */
 SAYSO_API sayso_audio* sayso_stream_audio(sayso_stream*);
 SAYSO_API void sayso_audio_free(sayso_audio*);
 SAYSO_API void sayso_audio_states(const sayso_audio*, float* states); /* [1500][n_audio_state] */
@@ -91,7 +91,7 @@ SAYSO_API void sayso_audio_states(const sayso_audio*, float* states); /* [1500][
 SAYSO_API sayso_decoder* sayso_decoder_new(sayso_model*, const sayso_audio*);
 SAYSO_API void sayso_decoder_free(sayso_decoder*);
 SAYSO_API int sayso_decoder_length(const sayso_decoder*);
-SAYSO_API int sayso_decoder_append(sayso_decoder*, const int32_t* tokens, int n); /* at most 32; the last's logits */
+SAYSO_API int sayso_decoder_append(sayso_decoder*, const int32_t* tokens, int n); /* the last's logits are pending */
 SAYSO_API int sayso_decoder_logits(sayso_decoder*, float* logits); /* pending, [n_vocab] */
 /* One decode step: appends `token` (negative: nothing), then chooses from the pending logits. `sampled`: the tokens
  * chosen so far, `token` among them. temperature 0: the likeliest; else drawn with `random`, 64 random bits. */
