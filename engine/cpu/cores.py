@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
-import sys
 from pathlib import Path
 
 
 def physical_cores() -> int:
     """At least 1. A core's second hardware thread adds nothing to arithmetic that keeps its units busy."""
-    if sys.platform == "linux":
-        allowed = os.sched_getaffinity(0)
-        siblings = {_siblings(cpu) for cpu in allowed}
-        return max(1, len(siblings))
-    if sys.platform == "darwin":
+    system = platform.system()  # not sys.platform: mypy would check one system's branch only
+    if system == "Linux":
+        return max(1, len({_siblings(cpu) for cpu in os.sched_getaffinity(0)}))
+    if system == "Darwin":
         for name in ("hw.perflevel0.physicalcpu", "hw.physicalcpu"):  # performance cores, else all
             result = subprocess.run(["sysctl", "-n", name], capture_output=True, text=True, check=False)
             if result.returncode == 0 and result.stdout.strip().isdigit():
                 return max(1, int(result.stdout))
     n = os.cpu_count() or 1
     # On Windows, x86 processors mostly have two hardware threads per core
-    return max(1, n // 2 if sys.platform == "win32" and n > 2 else n)
+    return max(1, n // 2 if system == "Windows" and n > 2 else n)
 
 
 def _siblings(cpu: int) -> str:

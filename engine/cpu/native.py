@@ -36,7 +36,7 @@ _CONVERT_ROWS = 2048  # at a time, so that converting other types needs little m
 LEVEL_STEP = 0.5  # silence levels are rounded to it: as good as exact ones, measured
 
 _CancelCallback = ctypes.CFUNCTYPE(c_int)
-_NEVER_CANCELLED = ctypes.cast(None, _CancelCallback)
+_NEVER_CANCELLED: Any = _CancelCallback()  # a null pointer
 
 
 class _Dims(ctypes.Structure):
@@ -332,7 +332,7 @@ class NativeDecoder:
 
 
 class _Loader:
-    """Hands a checkpoint's tensors to the library, under its shorter names, stacked where it multiplies them at once."""
+    """Hands a checkpoint's tensors to the library, under its own names, stacked where it multiplies them at once."""
 
     def __init__(self, model: int, checkpoint: Checkpoint) -> None:
         self._model = model

@@ -1,4 +1,8 @@
 // Plain C++ for every other processor: 16 lanes are an array, and the compiler makes of it what it can.
+//
+// Integer sums are held in floats, whose multiplication old processors have in vectors. They stay exact: no sum of a
+// block reaches 2^24.
+#define SAYSO_KEEP_LOOPS
 #include "lanes.h"
 
 #include <cstring>
@@ -6,7 +10,7 @@
 namespace sayso {
 namespace {
 
-constexpr int TILE_ROWS = 2, TILE_PANELS = 1;
+constexpr int TILE_ROWS = 4, TILE_PANELS = 1;
 constexpr int WEIGHT_OFFSET = 0;
 constexpr float P_MAX = 255.0f;
 constexpr int PREFETCH_BYTES = 0;
@@ -14,19 +18,17 @@ constexpr int PREFETCH_BYTES = 0;
 struct f32x16 {
     float v[16];
 };
-struct i32x16 {
-    int32_t v[16];
+struct i32x16 {  // whole numbers
+    float v[16];
 };
-struct Weights {
-    int8_t v[64];
+struct Weights {  // byte k of each lane
+    float k[4][16];
 };
 using Values = Weights;
 struct Bytes4 {
-    int8_t v[4];
+    float v[4];
 };
-struct UBytes4 {
-    uint8_t v[4];
-};
+using UBytes4 = Bytes4;
 
 template <typename T, typename F>
 inline T each(F f) {
@@ -99,13 +101,13 @@ inline float reduce_max(const f32x16& a) {
 }
 
 inline i32x16 set1_int(int32_t x) {
-    return each<i32x16>([&](int) { return x; });
+    return each<i32x16>([&](int) { return float(x); });
 }
 inline i32x16 round_to_int(const f32x16& a) {
-    return each<i32x16>([&](int i) { return int32_t(nearest(a.v[i])); });
+    return each<i32x16>([&](int i) { return nearest(a.v[i]); });
 }
 inline f32x16 to_float(const i32x16& a) {
-    return each<f32x16>([&](int i) { return float(a.v[i]); });
+    return each<f32x16>([&](int i) { return a.v[i]; });
 }
 inline f32x16 exp2_int(const f32x16& n) {  // builds the exponent field
     return each<f32x16>([&](int i) {
@@ -116,9 +118,9 @@ inline f32x16 exp2_int(const f32x16& n) {  // builds the exponent field
     });
 }
 inline int32_t reduce_add_int(const i32x16& a) {
-    int32_t s = 0;
-    for (int32_t x : a.v) s += x;
-    return s;
+    float s = 0;
+    for (float x : a.v) s += x;
+    return int32_t(s);
 }
 inline void store_i8(int8_t* p, const i32x16& a) {
     for (int i = 0; i < 16; i++) p[i] = int8_t(a.v[i]);
@@ -128,32 +130,28 @@ inline void store_u8(uint8_t* p, const i32x16& a) {
 }
 
 inline void prefetch(const uint8_t*) {}
-inline Weights load_weights(const uint8_t* p) {
-    Weights w;
-    std::memcpy(w.v, p, 64);
-    return w;
-}
 inline Values load_values(const int8_t* p) {
     Values w;
-    std::memcpy(w.v, p, 64);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 16; i++) w.k[k][i] = float(p[4 * i + k]);
     return w;
 }
+inline Weights load_weights(const uint8_t* p) { return load_values(reinterpret_cast<const int8_t*>(p)); }
 inline void load_nibbles(const uint8_t* p, Weights& low, Weights& high) {
-    for (int i = 0; i < 64; i++) {
-        low.v[i] = int8_t(p[i] & 15);
-        high.v[i] = int8_t(p[i] >> 4);
-    }
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 16; i++) {
+            low.k[k][i] = float(p[4 * i + k] & 15);
+            high.k[k][i] = float(p[4 * i + k] >> 4);
+        }
 }
-inline Bytes4 broadcast4(const int8_t* p) { return {{p[0], p[1], p[2], p[3]}}; }
-inline UBytes4 broadcast4u(const uint8_t* p) { return {{p[0], p[1], p[2], p[3]}}; }
-template <typename B>
-inline i32x16 dot_bytes(const i32x16& acc, const Weights& w, const B& a) {
+inline Bytes4 broadcast4(const int8_t* p) { return {{float(p[0]), float(p[1]), float(p[2]), float(p[3])}}; }
+inline UBytes4 broadcast4u(const uint8_t* p) { return {{float(p[0]), float(p[1]), float(p[2]), float(p[3])}}; }
+inline i32x16 dot(const i32x16& acc, const Weights& w, const Bytes4& a) {
     return each<i32x16>([&](int i) {
-        return acc.v[i] + w.v[4 * i] * a.v[0] + w.v[4 * i + 1] * a.v[1] + w.v[4 * i + 2] * a.v[2] + w.v[4 * i + 3] * a.v[3];
+        return acc.v[i] + w.k[0][i] * a.v[0] + w.k[1][i] * a.v[1] + w.k[2][i] * a.v[2] + w.k[3][i] * a.v[3];
     });
 }
-inline i32x16 dot(const i32x16& acc, const Weights& w, const Bytes4& a) { return dot_bytes(acc, w, a); }
-inline i32x16 dot_values(const i32x16& acc, const Values& v, const UBytes4& p) { return dot_bytes(acc, v, p); }
+inline i32x16 dot_values(const i32x16& acc, const Values& v, const UBytes4& p) { return dot(acc, v, p); }
 
 }  // namespace
 }  // namespace sayso

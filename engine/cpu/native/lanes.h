@@ -7,7 +7,11 @@
 #include <cmath>
 #define __builtin_sqrtf sqrtf
 #else
+#ifdef SAYSO_KEEP_LOOPS
+#define UNROLL
+#else
 #define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define NOINLINE __attribute__((noinline))
 #endif
 
