@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.errors import OptionError
+from engine.languages import language_code
 from engine.runtime import F32, VERIFY_LIMIT, Choice, Decoder, Rules
-from engine.tokenizer import Tokenizer, language_code
+from engine.tokenizer import Tokenizer
 from engine.transcript import Timings
 
 # The fastest speakers stay below 10 tokens a second in English and 20 in scripts of several tokens a character

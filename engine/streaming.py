@@ -32,9 +32,10 @@ from engine.audio import (
 )
 from engine.decode import Decoded, DecodingOptions, WindowDecoder
 from engine.errors import Cancelled
+from engine.languages import UNSPACED_LANGUAGES, language_code
 from engine.pieces import Piece
 from engine.runtime import F32, AudioState, EncoderStream, Runtime
-from engine.tokenizer import UNSPACED_LANGUAGES, Tokenizer, language_code
+from engine.tokenizer import Tokenizer
 from engine.transcript import Segment, Timings, Transcript
 
 SETTLED_AFTER_S = 4.0  # of audio, from which the language is not asked for again

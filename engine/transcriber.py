@@ -23,8 +23,9 @@ from engine.audio import (
     Samples,
 )
 from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities
+from engine.languages import language_code
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Runtime
-from engine.tokenizer import TIMESTAMP_S, Tokenizer, language_code
+from engine.tokenizer import TIMESTAMP_S, Tokenizer
 from engine.transcript import Segment, Timings, Transcript
 
 if TYPE_CHECKING:

@@ -27,6 +27,12 @@ def is_dark(palette: QPalette | None = None) -> bool:
     return palette.color(QPalette.ColorRole.Window).lightness() < 128
 
 
+def follow(scheme: str) -> None:
+    """ "light", "dark", or "system": like the desktop."""
+    schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
+    QGuiApplication.styleHints().setColorScheme(schemes.get(scheme, Qt.ColorScheme.Unknown))
+
+
 def colour(name: str, palette: QPalette | None = None) -> QColor:
     """ "accent", "amber" (held), "red" (errors only), "good"; for the palette's theme."""
     return QColor((_DARK if is_dark(palette) else _LIGHT)[name])

@@ -13,9 +13,9 @@ from engine.checkpoint import Checkpoint
 from engine.formats import vocabulary
 from engine.gguf.bundle import BUNDLE_VERSION
 from engine.gguf.writer import Typed
+from engine.languages import LANGUAGES
 from engine.presets import PRESETS, SAME
 from engine.runtime import F32
-from engine.tokenizer import LANGUAGES
 
 
 def _mel_filters(checkpoint: Checkpoint) -> F32:

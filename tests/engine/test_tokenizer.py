@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import OptionError
-from engine.tokenizer import LANGUAGES, Detokenizer, Tokenizer, language_code
+from engine.languages import LANGUAGES, language_code
+from engine.tokenizer import Detokenizer, Tokenizer
 
 VOCABULARIES = {51864: ("gpt2", 99), 51865: ("multilingual", 99), 51866: ("multilingual", 100)}
 

@@ -1,0 +1,272 @@
+"""The program that people start: one QApplication, one instance, the core behind it, and every window on demand."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
+
+import resources
+from dictation import control, events, log, sounds
+from dictation.app import App, Wiring
+from dictation.events import Action, Command, Cue, Event
+from dictation.glance import Glance, see
+from dictation.settings import Settings
+from dictation.shelf import Shelf
+from ui import theme
+from ui.bridge import Bridge
+from ui.overlay import Overlay
+from ui.tray import Tray
+from ui.window import MainWindow
+
+HINT_TAKES = 3  # for how many takes "Esc to cancel" is shown
+TRAY_NOTE = (
+    "This desktop shows no tray icon. On GNOME the extension “AppIndicator and KStatusNotifierItem Support” brings one."
+)
+
+
+class CoreLink:
+    """The core as the windows see it (`ui/core.py`)."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def send(self, command: Command) -> None:
+        self._app.loop.send(command)
+
+    @property
+    def settings(self) -> Settings:
+        return self._app.loop.settings
+
+
+class Front(QObject):
+    """Everything on screen. Built on the main thread; the core's events reach it through the bridge."""
+
+    def __init__(self, qt: QApplication, wiring: Wiring | None = None) -> None:
+        super().__init__()
+        self._qt = qt
+        self.bridge = Bridge(self)
+        wiring = wiring or Wiring(run=None, show=lambda: self.bridge.run_on_main(self.show_main))
+        self.app = App(wiring)
+        self.core = CoreLink(self.app)
+        self.shelf = Shelf(self.core.send, self.bridge.publish, lambda: self.bridge.run_on_main(self._models_changed))
+        self.glance = Glance()
+        self._takes_shown = 0
+        self._windows: dict[str, QWidget] = {}
+        self._expiry = QTimer(self, singleShot=True)
+        self._expiry.timeout.connect(self._expire)
+        self.overlay = Overlay(self._act, self._dismiss)
+        self.tray = Tray(self.core, self.open_window, _languages(), self.quit)
+        self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
+        self.bridge.event.connect(self._see)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self.tray.refresh_icon())
+
+    def start(self) -> None:
+        """Show what there is to show and let the core run."""
+        self.app.loop.subscribe(self.bridge.publish)
+        self._apply_settings()
+        self.app.start()
+        for notice in self.app.notices:
+            self.bridge.publish(notice)
+        if self.has_tray:
+            self.tray.icon.show()
+        else:
+            self.show_main()
+        self._qt.setQuitOnLastWindowClosed(not self.has_tray)
+
+    def quit(self) -> None:
+        """End the core first: what is being recorded is kept."""
+        self.tray.icon.hide()
+        self.overlay.hide()
+        self.shelf.close()
+        self.app.stop()
+        self._qt.quit()
+
+    # ---------------------------------------------------------------------------------------------------------- events
+
+    def _see(self, event: Event) -> None:
+        now_s = time.monotonic()
+        self.glance = see(self.glance, event, now_s)
+        self._show(now_s)
+        self.tray.heard(event)
+        for window in self._windows.values():
+            for method in ("heard", "see"):
+                watch = getattr(window, method, None)
+                if watch is not None and not (isinstance(window, MainWindow) and method == "see"):
+                    watch(event)
+        match event:
+            case events.PlaySound():
+                self._sound(event.cue)
+            case events.SettingsChanged():
+                self._apply_settings()
+            case events.Notice() if event.severity != "info" and not self.glance.overlay:
+                self.tray.notify("Sayso", event.message)
+            case events.StateChanged() if event.state is events.State.LISTENING:
+                self._takes_shown += 1
+                self.overlay.hint = self._takes_shown <= HINT_TAKES
+            case events.Stopped():
+                self._qt.quit()
+
+    def _show(self, now_s: float) -> None:
+        if self.core.settings["general.show_overlay"]:
+            self.overlay.see(self.glance)
+        self.tray.see(self.glance)
+        main = self._windows.get("main")
+        if isinstance(main, MainWindow) and main.isVisible():
+            main.see(self.glance)
+        if self.glance.visible_until_s is not None:
+            self._expiry.start(max(0, int(1000 * (self.glance.visible_until_s - now_s)) + 5))
+        else:
+            self._expiry.stop()
+
+    def _expire(self) -> None:
+        self.glance = self.glance.at(time.monotonic())
+        self._show(time.monotonic())
+
+    def _sound(self, cue: Cue) -> None:
+        wanted = {
+            Cue.READY: "general.sound_ready",
+            Cue.STOPPED: "general.sound_done",
+            Cue.DONE: "general.sound_done",
+            Cue.HELD: "general.sound_problem",
+            Cue.FAILED: "general.sound_problem",
+        }
+        if self.core.settings[wanted[cue]]:
+            sounds.play(cue)
+
+    def _apply_settings(self) -> None:
+        self.overlay.corner = str(self.core.settings["general.overlay_place"]).replace("_", "-")
+        theme.follow(str(self.core.settings["general.theme"]))
+
+    def _models_changed(self) -> None:
+        if (models := self._windows.get("models")) is not None:
+            models.refresh()  # type: ignore[attr-defined]
+
+    # --------------------------------------------------------------------------------------------------------- actions
+
+    def _act(self, action: Action) -> None:
+        """A button on the overlay."""
+        match action:
+            case "insert_again":
+                self.core.send(events.InsertAgain())
+            case "copy":
+                self.core.send(events.CopyText())
+            case "choose_model":
+                self.open_window("models")
+            case "choose_microphone" | "test_microphone":
+                self.open_window("microphone")
+            case _:
+                self.open_window("history")
+        self._dismiss()
+
+    def _dismiss(self) -> None:
+        from dictation.glance import resting
+
+        self.glance = resting(self.glance)
+        self._show(time.monotonic())
+
+    # --------------------------------------------------------------------------------------------------------- windows
+
+    def show_main(self) -> None:
+        self.open_window("main")
+
+    def open_window(self, name: str) -> None:
+        """Bring a window up, made at its first use: "main", "history", or a page of the settings."""
+        if name in ("main", "history"):
+            window = self._windows.get(name)
+            if window is None:
+                window = self._windows[name] = self._make_main() if name == "main" else self._make_history()
+            if isinstance(window, MainWindow):
+                window.see(self.glance)
+            window.show()
+            window.raise_()
+            window.activateWindow()
+            return
+        from ui.settings.dialog import SettingsWindow
+
+        window = self._windows.get("settings")
+        if not isinstance(window, SettingsWindow):
+            window = self._make_settings()
+        window.show_page("general" if name == "settings" else name)
+
+    def _make_main(self) -> MainWindow:
+        return MainWindow(self.core, self.open_window, "" if self.has_tray else self.tr(TRAY_NOTE))
+
+    def _make_history(self) -> QWidget:
+        from dictation.history_export import export
+        from ui.history import HistoryWindow
+
+        if self.app.history is None:
+            return self._make_main()
+        return HistoryWindow(self.core, self.app.history, sounds.play_file, export)
+
+    def _make_settings(self) -> QWidget:
+        from ui.settings.dialog import SettingsWindow
+        from ui.settings.models import ModelsPage
+
+        models = ModelsPage(self.shelf)
+        models.see(events.ModelChanged(self.glance.model, self.glance.model_status))
+        window = SettingsWindow(self.core, [("models", self.tr("Models"), models)])
+        self._windows["models"], self._windows["settings"] = models, window
+        return window
+
+
+def _languages() -> list[tuple[str, str]]:
+    """Codes and names of Whisper's languages, by name."""
+    from engine.languages import LANGUAGES
+
+    return sorted(((code, QLocale(code).nativeLanguageName() or name) for code, name in LANGUAGES.items()), key=_second)
+
+
+def _second(pair: tuple[str, str]) -> str:
+    return pair[1].casefold()
+
+
+def translate(qt: QApplication, language: str) -> list[QTranslator]:
+    """Install the interface's language and Qt's own words for it; the list keeps them alive."""
+    locale = QLocale.system() if language == "system" else QLocale(language)
+    installed = []
+    for name, folder in (("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)), ("sayso", None)):
+        translator = QTranslator(qt)
+        if translator.load(locale, name, "_", folder or str(resources.FOLDER / "translations")):
+            qt.installTranslator(translator)
+            installed.append(translator)
+    return installed
+
+
+def _report(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+    """Faults of the interface go to the log and leave the program running."""
+    log.get("ui").error("fault in the interface", exc_info=(kind, fault, trace))
+
+
+def main(
+    argv: list[str] | None = None, wiring: Wiring | None = None, ready: Callable[[Front], None] | None = None
+) -> int:
+    """Start Sayso, or bring the running one to the front. Returns the exit code."""
+    if control.is_running():
+        control.ask({"do": "show"})
+        return 0
+    qt = QApplication(sys.argv[:1] if argv is None else argv)
+    qt.setApplicationName("Sayso")
+    qt.setDesktopFileName("sayso")
+    qt.setWindowIcon(theme.app_icon())
+    sys.excepthook = _report
+    threading.excepthook = lambda args: _report(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
+    front = Front(qt, wiring)
+    keep = translate(qt, str(front.core.settings["general.interface_language"]))
+    front.start()
+    if ready is not None:
+        ready(front)
+    code = qt.exec()
+    del keep
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
