@@ -23,7 +23,7 @@ from engine.kernels.step import KernelChooser, KernelStep
 from engine.model import Decoder, attention, gelu, join_heads, split_heads
 from engine.runtime import Choice, Dims, Rules
 
-# The state of decoding on the device, an int32 array of these, padded to 8:
+# The state of decoding on the device, an int32 array of 8: these five, and sixth the number of tokens in a block
 POSITION, N_SAMPLED, LAST, PREVIOUS, LAST_TIME = range(5)
 NONE = -1  # no such token yet
 Mask = NDArray[np.bool_]

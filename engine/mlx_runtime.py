@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-# One token must be one submission: the CUDA backend cuts its graphs after this many nodes. Read once, at first use.
+# One token must be one submission, however many nodes and weights it has. MLX reads these once, at first use.
 os.environ.setdefault("MLX_MAX_OPS_PER_BUFFER", "250")
+os.environ.setdefault("MLX_MAX_MB_PER_BUFFER", "4096")
 
 import mlx.core as mx
 import numpy as np
@@ -383,7 +384,7 @@ class MlxDecoder:
         self._runtime.check_cancel()
         if not 0 < len(tokens) <= self.room:
             raise OptionError(f"{len(tokens)} tokens don't fit: {self._length} of 448 are taken.")
-        state = mx.array([self._length] + 7 * [0], mx.int32)
+        state = mx.array([self._length, 0, 0, 0, 0, len(tokens), 0, 0], mx.int32)
         states = self._fused.block(mx.array(list(tokens), mx.int32), state, self.slabs, self._cross)
         logits = self._fused.logits(states)
         mx.eval(logits, self.slabs.keys, self.slabs.values)

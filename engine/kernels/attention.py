@@ -101,11 +101,11 @@ def attend(heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
 
 
 _WRITE_ROWS = """
-    const uint at = GROUP * THREADS + TID;
-    if (at < TOKENS * 3 * D) {
+    const uint at = GROUP * THREADS + TID, tokens = (uint)state[5];
+    if (at < tokens * 3 * D) {
         const uint token = at / (3 * D), i = at % (3 * D), part = i / D, column = i % D;
         const uint head = column / 64, e = column % 64;
-        if (part == 0) q[(head * TOKENS + token) * 64 + e] = qkv[at];
+        if (part == 0) q[(head * tokens + token) * 64 + e] = qkv[at];
         else {
             DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
             slab[(head * CONTEXT + (uint)state[0] + token) * 64 + e] = qkv[at];
@@ -114,13 +114,16 @@ _WRITE_ROWS = """
 """
 
 
-def write_rows(tokens: int, d: int, context: int) -> Kernel:
-    """K and V of qkv (tokens, 3 * d) f16 in place into the slabs at row state[0]; output q [1, heads, tokens, 64]."""
+def write_rows(d: int, context: int) -> Kernel:
+    """K and V of qkv (tokens, 3 * d) f16 in place into the slabs at row state[0]; output q [1, heads, tokens, 64].
+
+    The number of tokens is state[5], so that prompts of every length share one compiled kernel.
+    """
     return Kernel(
         "sayso_write_rows",
         ("qkv", "state", "keys", "values"),
         ("q",),
         _WRITE_ROWS,
         THREADS,
-        {"TOKENS": tokens, "D": d, "CONTEXT": context, "THREADS": THREADS},
+        {"D": d, "CONTEXT": context, "THREADS": THREADS},
     )

@@ -50,7 +50,7 @@ class KernelStep:
         self.splits = max(1, CROSS_GROUPS // heads)
         self.self_attend = attention.attend(heads, context, 1, from_state=True).on(device)
         self._cross_attend: dict[int, Launch] = {}
-        self._write_rows: dict[int, Launch] = {}
+        self._write_rows = attention.write_rows(dims.n_text_state, context).on(device)
         self.layers = [self._layer(layer) for layer in decoder.layers]
         self.head = self._product(NORM, decoder.table, PLAIN, norm=decoder.norm, rows=TABLE_ROWS)
 
@@ -123,12 +123,10 @@ class KernelStep:
         return self._cross_attend[positions]
 
     def write_rows(self, qkv: mx.array, state: mx.array, keys: mx.array, values: mx.array) -> mx.array:
-        """qkv (n, 3 * d): K and V into the slabs from row state[0] on, in place; q as [1, heads, n, 64]."""
+        """qkv (n, 3 * d): K and V into the slabs from row state[0] on, in place; q [1, heads, n, 64]. n is state[5]."""
         n, d, heads = qkv.shape[0], self.dims.n_text_state, self.dims.n_text_head
-        if n not in self._write_rows:
-            self._write_rows[n] = attention.write_rows(n, d, self.dims.n_text_ctx).on(self.device)
         groups = -(-n * 3 * d // attention.THREADS)
-        return self._write_rows[n]([qkv, state, keys, values], groups, [(1, heads, n, d // heads)], [qkv.dtype])[0]
+        return self._write_rows([qkv, state, keys, values], groups, [(1, heads, n, d // heads)], [qkv.dtype])[0]
 
 
 class KernelChooser:

@@ -67,9 +67,9 @@ def test_a_block_of_tokens_is_written_into_its_slab_rows_and_nowhere_else():
     expected = keys.copy(), values.copy()
     for i, slab in enumerate(expected, start=1):
         slab[0, :, 4:7] = qkv[:, i * d : (i + 1) * d].reshape(tokens, HEADS, 64).swapaxes(0, 1)
-    state = np.array([4, 0, 0, 0, 0, 0, 0, 0], np.int32)
+    state = np.array([4, 0, 0, 0, 0, tokens, 0, 0], np.int32)
     groups = -(-qkv.size // attention.THREADS)
-    kernel = attention.write_rows(tokens, d, context)
+    kernel = attention.write_rows(d, context)
     (q,) = run(kernel, [qkv, state, keys, values], groups, [((1, HEADS, tokens, 64), np.float16)])
     np.testing.assert_array_equal(q[0], qkv[:, :d].reshape(tokens, HEADS, 64).swapaxes(0, 1))
     np.testing.assert_array_equal(keys, expected[0])
