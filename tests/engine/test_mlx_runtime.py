@@ -5,10 +5,12 @@ import sys
 import threading
 from itertools import islice
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
 from engine.errors import Cancelled, DeviceError, OptionError
+from engine.gguf.bundle import load
 from engine.mlx_runtime import MlxRuntime, available_device
 from engine.runtime import Rules
 from tests.conftest import make_random_checkpoint
@@ -193,3 +195,14 @@ def test_importing_the_runtime_makes_no_array_so_any_thread_may_build_one():
     thread.start()
     thread.join()
     assert len(tokens) == 1
+
+
+def test_loading_holds_little_more_than_the_finished_model(tiny_en_q8):
+    checkpoint = load(tiny_en_q8)
+    mx.clear_cache()
+    before = mx.get_active_memory()
+    mx.reset_peak_memory()
+    runtime = MlxRuntime(checkpoint, "mlx-cpu", widen_encoder=False)
+    held, peak = mx.get_active_memory() - before, mx.get_peak_memory() - before
+    assert sum(t.data.nbytes for t in checkpoint.tensors.values()) < held < peak < 1.3 * held
+    del runtime
