@@ -204,5 +204,5 @@ def test_loading_holds_little_more_than_the_finished_model(tiny_en_q8):
     mx.reset_peak_memory()
     runtime = MlxRuntime(checkpoint, "mlx-cpu", widen_encoder=False)
     held, peak = mx.get_active_memory() - before, mx.get_peak_memory() - before
-    assert sum(t.data.nbytes for t in checkpoint.tensors.values()) < held < peak < 1.3 * held
+    assert sum(t.data.nbytes for t in checkpoint.tensors.values()) < held <= peak < 1.3 * held
     del runtime
