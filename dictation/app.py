@@ -34,6 +34,7 @@ class Wiring:
     desktop: bool = True  # type into windows; False: texts are printed or kept
     control: bool = True  # listen on the control socket
     keep_history: bool = True
+    spool: Spool | None = None  # None: the user's own
     changes: dict[str, object] | None = None  # settings for this run only
     make_source: Callable[[Post], Source] | None = None  # None: the microphone
     build: Build = recogniser.build
@@ -64,7 +65,7 @@ class App:
                 deliverer=deliverer,
                 run=wiring.run or OwnThread(),
                 keys=Keys(settings) if wiring.hotkeys else NoKeys(),
-                spool=Spool(),
+                spool=wiring.spool or Spool(),
                 history=self.history,
                 settings=settings,
                 settings_file=None if wiring.changes else paths.settings_file(),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dictation.cli import DONE, fail, say
-from dictation.commands.recognition import add_decoding_options, add_model_options, decoding_options, load_transcriber
+from dictation.commands.recognition import add_model_options, load_transcriber
 
 if TYPE_CHECKING:
+    from dictation.recogniser import Recogniser
     from dictation.replay import Replayed
 
 
@@ -18,57 +20,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--type", action="store_true", help="type the words into the window that has the keyboard")
     parser.add_argument("--realtime", action="store_true", help="take as long to hear the clip as it took to say it")
     add_model_options(parser)
-    add_decoding_options(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object with text, times and delivery")
+    parser.add_argument("--language", metavar="CODE", help="the language spoken: en, de, zh... or auto")
+    parser.add_argument("--translate", action="store_true", help="write English, whatever is spoken")
+    parser.add_argument("--json", action="store_true", help="one JSON object per event, as they came")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from dictation import paths, settings
-    from dictation.desktop import open_desktop
     from dictation.replay import replay
-    from dictation.rewrite import RewriteOptions
-    from dictation.typist import Typist
 
-    rules, problems = RewriteOptions.of(settings.load(paths.settings_file()).settings.page("rewrite"))
-    desktop = open_desktop() if arguments.type else None
-    transcriber = load_transcriber(arguments)
-    try:
-        replayed = replay(
-            arguments.clip,
-            transcriber,
-            decoding_options(arguments),
-            rules,
-            typist=Typist(desktop) if desktop else None,
-            realtime=arguments.realtime,
-        )
-    finally:
-        transcriber.close()
-        if desktop:
-            desktop.close()
-    for sentence in (*problems, *replayed.notices):
+    changes = {
+        "recognition.model": arguments.model,
+        "recognition.language": arguments.language,
+        "recognition.task": "translate" if arguments.translate else None,
+    }
+    replayed = replay(
+        arguments.clip,
+        lambda name, _: _recogniser(arguments, name),
+        type_it=arguments.type,
+        realtime=arguments.realtime,
+        changes={key: value for key, value in changes.items() if value is not None},
+    )
+    for sentence in replayed.notices:
         say(sentence)
-    print(_json(arguments.clip, replayed) if arguments.json else replayed.text)
-    delivery = replayed.delivery
-    if delivery is None:
+    if arguments.json:
+        _print_events(replayed)
+    else:
+        print(replayed.text)
+    delivered = replayed.delivered
+    if not arguments.type or not replayed.text:
         return DONE
-    if not delivery.ok:
-        return fail(f"the text was not typed. {delivery.reason}")
-    say(f"typed ({delivery.method}: {delivery.evidence}, {delivery.elapsed_ms:.0f} ms)")
+    if delivered is None or delivered.outcome != "delivered":
+        return fail(f"the text was not typed. {delivered.evidence if delivered else ''}".strip())
+    say(f"typed ({delivered.method}: {delivered.evidence}, {delivered.deliver_ms:.0f} ms)")
     return DONE
 
 
-def _json(clip: Path, replayed: Replayed) -> str:
-    import json
-    from dataclasses import asdict
+def _recogniser(arguments: argparse.Namespace, name: str) -> Recogniser:
+    from dictation.recogniser import Recogniser
 
-    delivery = replayed.delivery
-    return json.dumps(
-        {
-            "file": str(clip),
-            "text": replayed.text,
-            "release_to_text_ms": round(replayed.release_to_text_ms, 1),
-            "delivery": asdict(delivery) if delivery else None,
-            "transcript": asdict(replayed.transcript),
-        },
-        ensure_ascii=False,
-    )
+    class Cold(Recogniser):
+        def warm_up(self) -> None:
+            """Pays off from the second dictation on, and there is one."""
+
+    return (Recogniser if arguments.realtime else Cold)(load_transcriber(arguments), name)
+
+
+def _print_events(replayed: Replayed) -> None:
+    from dictation import events as e
+
+    for event in replayed.events:
+        if not isinstance(event, e.Level):
+            print(json.dumps(e.as_dict(event), ensure_ascii=False))

@@ -22,10 +22,11 @@ def test_a_replayed_clip_is_typed_into_the_window(desktop: VirtualDesktop, tiny_
     window = desktop.reuse(program)
     done = sayso("replay", JFK, "--type", "--model", tiny_en_q8, "--json", env=desktop.environment)
     assert done.returncode == 0, done.stderr
-    replayed = json.loads(done.stdout)
-    assert words(replayed["text"]) == WORDS
-    assert window.text(replayed["text"]) == replayed["text"]
-    assert replayed["delivery"]["outcome"] == "delivered"
+    events = {event["kind"]: event for event in map(json.loads, done.stdout.splitlines())}
+    text = events["final_text"]["text"]
+    assert words(text) == WORDS
+    assert window.text(text) == text
+    assert events["text_delivered"]["outcome"] == "delivered"
 
 
 def test_without_a_window_the_command_says_why_it_did_not_type(desktop: VirtualDesktop, tiny_en_q8):
