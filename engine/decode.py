@@ -142,6 +142,11 @@ class WindowDecoder:
     _prompt: list[int] = field(default_factory=list)  # all that is prefilled
     _is_used: bool = False  # sampled from: the slabs hold more than the prompt
 
+    def __post_init__(self) -> None:
+        if not self.language:
+            given = self.options.language
+            self.language = language_code(given) if given else ("" if self.tokenizer.is_multilingual else "en")
+
     def prefill(self) -> None:
         """Detect the language where it is not given, note no_speech_prob, and leave the first logits pending."""
         start = time.perf_counter()
@@ -188,11 +193,6 @@ class WindowDecoder:
     @property
     def _has_to_detect(self) -> bool:
         return not self.language and self.options.language is None and self.tokenizer.is_multilingual
-
-    def __post_init__(self) -> None:
-        if not self.language:
-            given = self.options.language
-            self.language = language_code(given) if given else ("" if self.tokenizer.is_multilingual else "en")
 
     def _find_language(self) -> F32:
         """Set the likeliest language; the logits at the SOT position."""
