@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 
 from dictation.desktop.contract import Desktop
 
@@ -33,4 +34,20 @@ def open_desktop(name: str | None = None) -> Desktop:
         from dictation.desktop.linux_x11 import X11Desktop
 
         return X11Desktop()
+    if name == "wayland":
+        from dictation.desktop.linux_wayland import WaylandDesktop
+
+        return WaylandDesktop()
+    if name == "macos":
+        from dictation.desktop.macos import MacDesktop
+
+        return MacDesktop(import_module("dictation.desktop.macos_calls").QuartzCalls())
+    if name == "windows":
+        from dictation.desktop.windows import WindowsDesktop
+
+        return WindowsDesktop(import_module("dictation.desktop.windows_calls").Win32Calls())
+    if name == "dummy":
+        from dictation.desktop.dummy import DummyDesktop
+
+        return DummyDesktop()
     raise ValueError(f"There is no desktop back-end named {name!r}; there are {', '.join(BACK_ENDS)}.")
