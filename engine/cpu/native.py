@@ -25,6 +25,7 @@ from gguf import quants
 from engine.audio import FRAMES_PER_POSITION, N_FRAMES, window_mel
 from engine.checkpoint import Checkpoint, Tensor
 from engine.cpu.cores import physical_cores
+from engine.cpu.silence import SilenceFiles
 from engine.errors import Cancelled
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, AudioState, Choice, Dims, Rules
 
@@ -187,7 +188,7 @@ class _Encoder:
         status = _lib.sayso_stream_encode(
             self._handle.pointer, mel.ctypes.data, 0, len(mel), first, end, level, self._runtime.cancel_callback
         )
-        self._runtime.check(status)
+        _check(status)
         return NativeAudio(
             self._runtime, _Handle(_lib.sayso_stream_audio(self._handle.pointer), _lib.sayso_audio_free), end
         )
@@ -456,6 +457,7 @@ class NativeRuntime:
             raise ValueError(f"This processor has no {name}; it has {', '.join(instruction_sets())}.")
         sizes = _Dims(**{field[0]: getattr(self.dims, field[0]) for field in _Dims._fields_})
         self.handle = _Handle(_lib.sayso_model_new(sizes, self.threads, name.encode()), _lib.sayso_model_free)
+        self._silence_files = SilenceFiles(checkpoint)
         self._cancelled: Callable[[], bool] | None = None
         self.cancel_callback: Any = _NEVER_CANCELLED
         _Loader(self.handle.pointer, checkpoint).load()
@@ -479,8 +481,18 @@ class NativeRuntime:
     def silence(self, level: float) -> float:
         """Have a window of silence of this mel value ready; the rounded value, which names it."""
         level = round(level / LEVEL_STEP) * LEVEL_STEP
-        if not _lib.sayso_silence_has(self.handle.pointer, level):
-            self.check(_lib.sayso_silence_make(self.handle.pointer, level, self.cancel_callback))
+        model = self.handle.pointer
+        if _lib.sayso_silence_has(model, level):
+            return level
+        size: int = _lib.sayso_silence_size(model)
+        name = f"{level:+.1f}-{_lib.sayso_weight_offset(model)}-{self.instruction_set}"
+        if (image := self._silence_files.read(name, size)) is not None:
+            _check(_lib.sayso_silence_import(model, level, image.ctypes.data))
+            return level
+        _check(_lib.sayso_silence_make(model, level, self.cancel_callback))
+        image = np.empty(size, np.uint8)
+        _check(_lib.sayso_silence_export(model, level, image.ctypes.data))
+        self._silence_files.write(name, image)
         return level
 
     def set_cancel(self, cancelled: Callable[[], bool] | None) -> None:
@@ -490,9 +502,6 @@ class NativeRuntime:
     def check_cancelled(self) -> None:
         if self._cancelled is not None and self._cancelled():
             raise Cancelled("Stopped.")
-
-    def check(self, status: int) -> None:
-        _check(status)
 
     def close(self) -> None:
         self.handle.close()

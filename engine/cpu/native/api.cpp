@@ -69,6 +69,13 @@ std::shared_ptr<const Silence> find_silence(const Model& model, float level) {
     return found == model.silences.end() ? nullptr : found->second;
 }
 
+// Keeps a few: a voice and a microphone need one or two.
+void keep_silence(Model& model, float level, std::shared_ptr<const Silence> silence) {
+    constexpr size_t MAX_SILENCES = 3;
+    if (model.silences.size() >= MAX_SILENCES) model.silences.erase(model.silences.begin());
+    model.silences[level] = std::move(silence);
+}
+
 }  // namespace
 
 int sayso_abi(void) { return SAYSO_ABI; }
@@ -111,7 +118,7 @@ int sayso_silence_make(sayso_model* m, float level, sayso_cancelled cancelled) {
         for (size_t i = 0; i < mel.size(); i++) mel[i] = level;
         Encoder encoder(*m, true);
         if (!encoder.encode({mel.data(), 0, N_FRAMES}, 0, N_POSITIONS, nullptr, cancelled)) return SAYSO_CANCELLED;
-        m->silences[level] = encoder.into_silence();
+        keep_silence(*m, level, encoder.into_silence());
         return SAYSO_OK;
     });
 }
@@ -140,7 +147,7 @@ int sayso_silence_import(sayso_model* m, float level, const void* image) {
             std::memcpy(const_cast<void*>(part), in, size);
             in += size;
         });
-        m->silences[level] = silence;
+        keep_silence(*m, level, silence);
         return SAYSO_OK;
     });
 }
@@ -169,7 +176,7 @@ int sayso_stream_encode(sayso_stream* s, const float* mel, int first_frame, int 
 sayso_audio* sayso_stream_audio(sayso_stream* s) {
     sayso_audio* out = nullptr;
     guarded(s->model, [&] {
-        out = new sayso_audio{s->encoder.audio(), s->model.dims.n_audio_state};
+        out = new sayso_audio{s->encoder.take_audio(), s->model.dims.n_audio_state};
         return SAYSO_OK;
     });
     return out;

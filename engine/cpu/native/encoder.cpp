@@ -50,6 +50,11 @@ struct Encoder::Scratch {
     Buffer<uint8_t> attend;
 };
 
+struct Encoder::Workspace {
+    std::vector<Scratch> threads;
+    Buffer<float> x, q;
+};
+
 namespace {
 
 void product(const Kernels& k, const Matrix& w, const Activations& x, int m, float* y, Epilogue end) {
@@ -63,19 +68,32 @@ Encoder::Encoder(Model& model, bool keep_layers)
       n_buffers_(keep_layers ? model.dims.n_audio_layer : 2),
       self_(n_buffers_, model.dims.n_audio_head, N_KEY_BLOCKS),
       cross_(model.dims.n_text_layer, model.dims.n_text_head, N_KEY_BLOCKS),
-      states_(size_t(N_POSITIONS) * model.dims.n_audio_state) {}
+      states_(size_t(N_POSITIONS) * model.dims.n_audio_state),
+      keep_layers_(keep_layers) {}
+
+Encoder::Workspace& Encoder::workspace(int n_positions) {
+    if (!model_.encoder_workspace) {
+        auto made = std::make_shared<Workspace>();
+        for (int i = 0; i < model_.pool.n_threads(); i++) made->threads.emplace_back(model_);
+        model_.encoder_workspace = made;
+    }
+    Workspace& w = *static_cast<Workspace*>(model_.encoder_workspace.get());
+    const size_t size = size_t(n_positions) * model_.dims.n_audio_state;
+    if (w.x.size() < size) {
+        w.x = Buffer<float>(size);
+        w.q = Buffer<float>(size);
+    }
+    return w;
+}
 
 bool Encoder::encode(const Mel& mel, int first, int end, std::shared_ptr<const Silence> silence, Cancelled cancelled) {
     const int n = end - first, n_threads = model_.pool.n_threads(), n_layers = model_.dims.n_audio_layer;
     first_ = first;
     end_ = end;
     silence_ = end < N_POSITIONS ? std::move(silence) : nullptr;
-    if (x_.size() < size_t(n) * model_.dims.n_audio_state) {
-        x_ = Buffer<float>(size_t(n) * model_.dims.n_audio_state);
-        q_ = Buffer<float>(size_t(n) * model_.dims.n_audio_state);
-    }
-    std::vector<Scratch> scratch;
-    for (int i = 0; i < n_threads; i++) scratch.emplace_back(model_);
+    Workspace& memory = workspace(n);
+    x_ = memory.x.data();
+    q_ = memory.q.data();
 
     // As many chunks as come out even over the threads, in whole register tiles.
     const int n_chunks = ((n + CHUNK - 1) / CHUNK + n_threads - 1) / n_threads * n_threads;
@@ -83,7 +101,7 @@ bool Encoder::encode(const Mel& mel, int first, int end, std::shared_ptr<const S
     const auto each_chunk = [&](const auto& work) {
         model_.pool.run((n + rows - 1) / rows, [&](int chunk, int thread) {
             const int a = first + chunk * rows;
-            work(a, std::min(end, a + rows), scratch[thread]);
+            work(a, std::min(end, a + rows), memory.threads[thread]);
         });
     };
 
@@ -204,8 +222,15 @@ void Encoder::final_rows(int a, int b, Scratch& s) {
     }
 }
 
-std::unique_ptr<Audio> Encoder::audio() const {
+std::unique_ptr<Audio> Encoder::take_audio() {
     auto out = std::make_unique<Audio>();
+    if (!keep_layers_) {
+        out->n_encoded = end_;
+        out->silence = silence_;
+        out->cross = std::move(cross_);
+        out->states = std::move(states_);
+        return out;
+    }
     const int own = (end_ + KEYS - 1) / KEYS, n_layers = model_.dims.n_text_layer, n_heads = cross_.n_heads;
     out->n_encoded = end_;
     out->silence = silence_;

@@ -20,18 +20,21 @@ public:
     // (null when end is 1500). False if cancelled.
     bool encode(const Mel& mel, int first, int end, std::shared_ptr<const Silence> silence, Cancelled cancelled);
 
-    std::unique_ptr<Audio> audio() const;  // a copy of what is encoded
+    // What is encoded: a copy where encoding goes on (keep_layers), else the thing itself.
+    std::unique_ptr<Audio> take_audio();
     std::shared_ptr<const Silence> into_silence();
 
 private:
     struct Scratch;  // of one thread
+    struct Workspace;
+    Workspace& workspace(int n_positions);
     void stem(const Mel& mel, int a, int b, Scratch& s);
     void self_projections(int layer, int a, int b, Scratch& s);
     void layer_rows(int layer, int a, int b, Scratch& s);
     void final_rows(int a, int b, Scratch& s);
     void open_layer(int layer);
-    float* row(Buffer<float>& rows, int position) {
-        return rows.data() + size_t(position - first_) * model_.dims.n_audio_state;
+    float* row(float* rows, int position) const {
+        return rows + size_t(position - first_) * model_.dims.n_audio_state;
     }
     int buffer(int layer) const { return layer % n_buffers_; }
 
@@ -41,8 +44,9 @@ private:
     HeadBlocks cross_;
     Buffer<float> states_;  // [1500][d]
     std::shared_ptr<const Silence> silence_;
+    bool keep_layers_;
     int first_ = 0, end_ = 0;
-    Buffer<float> x_, q_;  // residual stream and queries of [first, end)
+    float *x_ = nullptr, *q_ = nullptr;  // residual stream and queries of [first, end)
 };
 
 }  // namespace sayso

@@ -94,6 +94,7 @@ public:
     std::vector<DecoderLayer> decoder;
     Matrix tokens;  // token table and logit head
     std::map<float, std::shared_ptr<const Silence>> silences;
+    std::shared_ptr<void> encoder_workspace;  // encoder.cpp's: memory that every window uses again
 
 private:
     struct VectorSlot {

@@ -327,3 +327,34 @@ def test_weights_of_a_bundle_are_held_once(base_q8: Path) -> None:
 def test_an_unknown_instruction_set_is_named(random_checkpoint: RandomCheckpoint) -> None:
     with pytest.raises(ValueError, match=r"has no altivec; it has .*portable"):
         NativeRuntime(random_checkpoint(), instruction_set="altivec")
+
+
+def test_silence_is_computed_once_per_model_file_and_a_damaged_cache_is_ignored(
+    tiny_en_q8: Path, mel: F32, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    asked = 0
+
+    def count() -> bool:
+        nonlocal asked
+        asked += 1
+        return False
+
+    def encoded() -> F32:
+        nonlocal asked
+        runtime = NativeRuntime(bundle.load(tiny_en_q8))
+        runtime.set_cancel(count)
+        asked = 0
+        return runtime.encode(mel, 100).states()
+
+    encoded()
+    assert asked == 8  # four layers of silence, four of the clip
+    computed = encoded()
+    assert asked == 4
+    (file,) = (tmp_path / "sayso" / "silence").iterdir()
+    damaged = bytearray(file.read_bytes())
+    damaged[1000] ^= 1
+    file.write_bytes(damaged)
+    again = encoded()
+    assert asked == 8
+    assert np.array_equal(computed, again)
