@@ -310,6 +310,7 @@ class MlxDecoder:
         self.slabs = Slabs.empty(runtime.dims, runtime.dtype)
         self._length = 0
         self._logits: mx.array | None = None
+        self._running: mx.array | None = None  # of the step that was submitted last
 
     @property
     def length(self) -> int:
@@ -331,13 +332,13 @@ class MlxDecoder:
     def rewind(self, length: int) -> None:
         if not 0 <= length <= self._length:
             raise OptionError(f"Can't rewind to {length} tokens: {self._length} are decoded.")
-        mx.eval(self.slabs.keys, self.slabs.values)  # a step that ran ahead must not write after this
         self._length = length
         self._logits = None
 
     def generate(
         self, rules: Rules, temperature: float = 0.0, seed: int = 0, sampled: Sequence[int] = ()
     ) -> Iterator[Choice]:
+        self._settle()
         pending = Pending(
             self._pending(),
             mx.array(state_row(self._length, sampled, rules), mx.int32),
@@ -374,6 +375,12 @@ class MlxDecoder:
         self._length += agreed
         return choices[: agreed + 1]
 
+    def _settle(self) -> None:
+        """Wait for a step that ran ahead: it writes a slab row that is about to be written again."""
+        if self._running is not None:
+            mx.eval(self._running)
+            self._running = None
+
     def _pending(self) -> mx.array:
         if self._logits is None:
             raise OptionError("No logits are pending: prefill first.")
@@ -384,6 +391,7 @@ class MlxDecoder:
         self._runtime.check_cancel()
         if not 0 < len(tokens) <= self.room:
             raise OptionError(f"{len(tokens)} tokens don't fit: {self._length} of 448 are taken.")
+        self._settle()
         state = mx.array([self._length, 0, 0, 0, 0, len(tokens), 0, 0], mx.int32)
         states = self._fused.block(mx.array(list(tokens), mx.int32), state, self.slabs, self._cross)
         logits = self._fused.logits(states)
@@ -413,6 +421,7 @@ class MlxDecoder:
 
     def _submit_ahead(self, pending: Pending, rules: Rules, temperature: float) -> mx.array:
         record = self._fused.step(pending, self.slabs, self._cross, rules, temperature)
+        self._running = pending.logits
         mx.async_eval(record, pending.logits, pending.state, pending.key)  # type: ignore[no-untyped-call]
         return record
 
