@@ -16,6 +16,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -31,6 +32,7 @@ F32 = NDArray[np.float32]
 
 BLOCK_S = 0.02
 MAX_CHANNELS = 16
+STUCK_S = 5.0
 FOLLOWS_DEFAULT = sys.platform.startswith("linux")  # there "default" is a name that the sound server resolves
 
 
@@ -86,7 +88,7 @@ class _Driver:
     def __init__(self, post: Post) -> None:
         self._post = post
         self.inbox: queue.SimpleQueue[Callable[[_Driver], None]] = queue.SimpleQueue()
-        self._busy = threading.Event()
+        self._busy_since_s: float | None = None
         self._stream: Any = None
         self._opening = 0
         self._started = False  # PortAudio
@@ -96,20 +98,21 @@ class _Driver:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether it still works on something, when the caller has lost patience."""
-        return self._busy.is_set()
+        """Whether one call into PortAudio has taken longer than any does on a slow computer."""
+        since_s = self._busy_since_s
+        return since_s is not None and time.monotonic() - since_s > STUCK_S
 
     def _run(self) -> None:
         while not self.is_over:
             what = self.inbox.get()
-            self._busy.set()
+            self._busy_since_s = time.monotonic()
             try:
                 what(self)
             except Exception as error:  # noqa: BLE001 - top of the thread
                 log.get("microphone").exception("a fault: %s", type(error).__name__)
                 self._post(SourceLost(self._opening, f"The microphone failed ({type(error).__name__})."))
             finally:
-                self._busy.clear()
+                self._busy_since_s = None
 
     # -- what is asked for; all on this thread
 
@@ -155,7 +158,7 @@ class _Driver:
         rate_hz = microphone.native_rate_hz
         post = self._post
 
-        def callback(block: F32, frames: int, time: object, status: Any) -> None:
+        def callback(block: F32, frames: int, at: object, status: Any) -> None:
             post(Block(opening, block.copy(), rate_hz, bool(status.input_overflow) if status else False))
 
         def finished() -> None:

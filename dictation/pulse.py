@@ -34,7 +34,7 @@ def microphones() -> tuple[Microphone, ...] | None:
         return None
     try:
         with library.Pulse("sayso-list", connect=False) as pulse:
-            pulse.connect(autospawn=False, timeout=2)
+            pulse.connect(autospawn=False)
             default = pulse.server_info().default_source_name
             found = [
                 Microphone(s.name, s.description, HOST, s.sample_spec.channels, s.sample_spec.rate, s.name == default)
@@ -71,7 +71,7 @@ class Watch:
         while not self._stop.is_set():
             try:
                 with library.Pulse("sayso-watch", connect=False) as pulse:
-                    pulse.connect(autospawn=False, timeout=2)
+                    pulse.connect(autospawn=False)
                     self._listen(library, pulse)
             except (library.PulseError, library.PulseDisconnected):
                 pass
