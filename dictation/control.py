@@ -107,7 +107,7 @@ class Server:
         with client, contextlib.suppress(OSError, EOFError):
             try:
                 request = json.loads(client.recv_bytes(MAX_REQUEST_BYTES))
-                what = request["do"]
+                what = str(request["do"])
             except (ValueError, KeyError, TypeError):
                 _send(client, {"error": "A request is one JSON object with “do”."})
                 return
@@ -157,8 +157,11 @@ class Server:
 def ask(request: dict[str, Any], where: str | None = None) -> dict[str, Any]:
     """Send one request to the running Sayso and return its answer. Raises ControlError when none is running."""
     with _connect(where or address()) as client:
-        _send(client, request)
-        answer = json.loads(client.recv_bytes())
+        try:
+            _send(client, request)
+            answer = json.loads(client.recv_bytes())
+        except (OSError, EOFError, ValueError) as error:
+            raise ControlError("Sayso does not answer. Is it just ending?") from error
     if "error" in answer:
         raise ControlError(str(answer["error"]))
     return dict(answer)

@@ -1,0 +1,115 @@
+"""The control socket: commands in, status and events out, for the owner only."""
+
+import os
+import socket
+import stat
+import threading
+from multiprocessing.connection import Client
+from pathlib import Path
+
+import pytest
+
+from dictation import control
+from dictation import events as e
+from dictation.errors import ControlError
+from tests.fakes import sounds
+from tests.fakes.dictation import Dictation
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path / "home"))
+    shown = threading.Event()
+    with Dictation(tmp_path) as dictation:
+        server = control.Server(dictation.loop, shown.set)
+        dictation.shown = shown
+        yield dictation
+        server.close()
+
+
+def test_start_speak_stop_and_the_words_are_typed(served):
+    control.ask({"do": "start"})
+    served.until(e.StateChanged, state=e.State.LISTENING)
+    assert control.ask({"do": "status"})["state"] == "listening"
+    served.person.say(sounds.clip("en/gcp-today"))
+    control.ask({"do": "toggle"})
+    delivered = served.until(e.TextDelivered)
+    assert served.editor.texts == [delivered.text]
+
+
+def test_cancel_forgets_the_take(served):
+    control.ask({"do": "toggle"})
+    served.until(e.StateChanged, state=e.State.LISTENING)
+    control.ask({"do": "cancel"})
+    served.until(e.Cancelled)
+
+
+def test_followers_get_every_event_in_order_and_a_gone_one_costs_nothing(served):
+    lines = control.follow()
+    assert next(lines)["state"] == "idle"
+    gone = control.follow()
+    next(gone)
+    gone.close()
+    control.ask({"do": "start"})
+    kinds = []
+    for event in lines:
+        kinds.append(event["kind"])
+        if event.get("state") == "listening":
+            break
+    assert [kind for kind in kinds if kind == "state_changed"] == ["state_changed"] * 2
+    served.dictate(sounds.clip("en/gcp-today"), take=1)
+    served.until(e.TextDelivered)
+
+
+def test_a_second_sayso_finds_the_first_and_shows_its_window(served):
+    assert control.is_running()
+    with pytest.raises(ControlError, match="running already"):
+        control.Server(served.loop)
+    control.ask({"do": "show"})
+    assert served.shown.wait(5)
+
+
+@pytest.mark.parametrize("request_", [{"do": "explode"}, {}, {"do": ["start"]}])
+def test_a_wrong_request_gets_a_sentence_and_the_server_lives(served, request_):
+    with pytest.raises(ControlError):
+        control.ask(request_)
+    assert control.ask({"do": "status"})["state"] == "idle"
+
+
+@pytest.mark.parametrize("junk", [b"", b"\xff\xfe", b"[1, 2]", b"{" * 9000, b"x" * 100_000])
+def test_junk_does_not_hurt_the_server(served, junk):
+    with Client(control.address()) as client:
+        client.send_bytes(junk)
+    assert control.ask({"do": "status"})["state"] == "idle"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes belong to their user")
+def test_only_the_owner_reaches_the_socket(served):
+    path = control.address()
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
+
+
+def test_without_a_running_sayso_there_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    with pytest.raises(ControlError, match="not running"):
+        control.ask({"do": "status"})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes go with their process")
+def test_a_socket_left_by_a_crash_is_taken_over(tmp_path, monkeypatch):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path / "home"))
+    path = Path(control.address())
+    path.parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    with Dictation(tmp_path) as dictation:
+        server = control.Server(dictation.loop)
+        assert control.is_running()
+        server.close()
+    assert not path.exists()
+
+
+def test_a_long_home_folder_still_has_a_socket(tmp_path, monkeypatch):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path / ("x" * 120)))
+    assert len(control.address()) < 100
