@@ -77,8 +77,8 @@ class Server:
     def close(self) -> None:
         self._closing = True
         self._leave()
-        with contextlib.suppress(OSError, ControlError):
-            ask({"do": "status"}, self.address)  # wakes the thread that accepts
+        with contextlib.suppress(OSError, EOFError):
+            Client(self.address).close()  # wakes the thread that accepts
         self._listener.close()
         if sys.platform != "win32":
             Path(self.address).unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """The control socket: commands in, status and events out, for the owner only."""
 
+import contextlib
 import os
 import socket
 import stat
@@ -78,7 +79,7 @@ def test_a_wrong_request_gets_a_sentence_and_the_server_lives(served, request_):
 
 @pytest.mark.parametrize("junk", [b"", b"\xff\xfe", b"[1, 2]", b"{" * 9000, b"x" * 100_000])
 def test_junk_does_not_hurt_the_server(served, junk):
-    with Client(control.address()) as client:
+    with Client(control.address()) as client, contextlib.suppress(OSError):  # it may hang up while we send
         client.send_bytes(junk)
     assert control.ask({"do": "status"})["state"] == "idle"
 
