@@ -139,6 +139,7 @@ class WindowDecoder:
     language: str = ""
     language_probability: float | None = None
     no_speech_prob: float = 0.0
+    heard: tuple[str, float] | None = None  # the likeliest of all languages, whatever was given
     _prompt: list[int] = field(default_factory=list)  # all that is prefilled
     _is_used: bool = False  # sampled from: the slabs hold more than the prompt
 
@@ -158,6 +159,9 @@ class WindowDecoder:
             self.decoder.prefill([*before, tokenizer.sot])
             at_sot = self.decoder.logits()
         self.no_speech_prob = float(_softmax(at_sot)[tokenizer.no_speech])
+        if tokenizer.is_multilingual and not before:
+            found = language_probabilities(at_sot, tokenizer)
+            self.heard = max(found.items(), key=lambda item: item[1])
         sequence = tokenizer.sot_sequence(self.language, options.task, options.timestamps)
         # OpenAI's limit for the prefix; the default sample_len of half the context would leave it no room
         prefix = self._encoded(options.prefix)[-(448 // 2 - 1) :]

@@ -48,9 +48,8 @@ class LiveOptions:
 
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
     last_language: str | None = None  # of the dictation before: taken while too little was heard to tell
-    look_ahead_s: float = 1.0  # audio that must follow a position before it is kept
-    final_look_ahead_s: float = 0.5  # the same, for the last pass of a piece
-    block_s: float = 0.0  # positions are kept in steps of so much
+    look_ahead_s: float = 2.0  # audio that must follow a position before its encoding is kept
+    final_s: float = 3.0  # of the end of a piece, encoded again when it has ended
     least_news_s: float = 0.3  # new audio that makes another partial worth its while
     use_draft: bool = True  # False decodes every state from scratch: the same text, later
 
@@ -136,6 +135,7 @@ class LiveTranscriber:
         self._segments: list[Segment] = []
         self._language = Language(self._options, tokenizer)
         self._n_samples = 0  # of the whole dictation
+        self._heard_language: tuple[str, float] | None = None
         self._caller_cuts = False  # it knows where `samples` lie, so it has a voice detector
         self.timings = Timings()
         self.metrics = Metrics()
@@ -216,7 +216,7 @@ class LiveTranscriber:
         """One partial of the open piece; None when its text can't be trusted, so that the last one stays."""
         if ghost.is_silent(self._evidence(heard.piece, None)):
             return None
-        audio = self._encode(heard, self._options.look_ahead_s, self._options.block_s)
+        audio = self._encode(heard)
         decoded = self._decode(audio, heard)
         trusted = self._is_trusted(decoded)
         heard.draft = decoded.tokens if trusted else ()
@@ -256,6 +256,7 @@ class LiveTranscriber:
             duration_s=self._n_samples / SAMPLE_RATE_HZ,
             language_probability=self._language.probability,
             timings=self.timings,
+            heard_language=self._heard_language,
         )
 
     def _end_piece(self, heard: _Heard, heard_speech: bool | None) -> None:
@@ -264,7 +265,7 @@ class LiveTranscriber:
         if ghost.is_silent(evidence):
             self.metrics.ghosts += 1
             return
-        audio = self._encode(heard, self._options.final_look_ahead_s)
+        audio = self._encode(heard)
         decoded = self._decode(audio, heard)
         if not self._is_trusted(decoded):
             decoded = self._decode_full_window(heard.piece)
@@ -297,22 +298,23 @@ class LiveTranscriber:
 
     # --------------------------------------------------------------------------------------------------------- steps
 
-    def _encode(self, heard: _Heard, look_ahead_s: float, block_s: float = 0.0) -> AudioState:
-        """The state of all that was heard of the piece; encodes what had less than `look_ahead_s` behind it."""
+    def _encode(self, heard: _Heard) -> AudioState:
+        """The state of all that was heard of the piece; encodes what had too little audio behind it."""
         if heard.stream is None:
             heard.stream = self._runtime.encoder_stream()
+        stream = heard.stream
         started = time.perf_counter()
-        self._feed(heard, heard.stream)
+        self._feed(heard, stream)
         self.timings.mel_ms += _ms_since(started)
         started = time.perf_counter()
-        keep = heard.n_encoded - round(look_ahead_s * POSITIONS_PER_S)
-        if keep < heard.n_kept + block_s * POSITIONS_PER_S:
-            keep = heard.n_kept
+        keep = max(heard.n_kept, heard.n_encoded - round(self._options.look_ahead_s * POSITIONS_PER_S))
+        if heard.is_closed:
+            keep = max(0, min(keep, stream.n_heard - round(self._options.final_s * POSITIONS_PER_S)))
         heard.n_kept = heard.n_encoded = keep  # should the pass be cancelled
-        audio = heard.stream.state(keep)
-        heard.n_encoded = heard.stream.n_heard
+        audio = stream.state(keep)
+        heard.n_encoded = stream.n_heard
         self.timings.encode_ms += _ms_since(started)
-        self.metrics.positions_encoded += heard.stream.n_encoded - keep
+        self.metrics.positions_encoded += stream.n_encoded - keep
         return audio
 
     def _feed(self, heard: _Heard, stream: EncoderStream) -> None:
@@ -352,6 +354,7 @@ class LiveTranscriber:
         """A decoder of this state, its prompt read; the language is heard first where it is not settled."""
         window = self._new_window(audio, piece, self._language.code if self._language.is_settled else "")
         window.prefill()
+        self._heard_language = window.heard or self._heard_language
         if not self._language.is_settled:
             self._language.hear(window.language, window.language_probability or 0.0, piece.seconds)
             if self._language.code != window.language:

@@ -57,3 +57,4 @@ class Transcript:
     duration_s: float = 0.0
     language_probability: float | None = None  # None when the language was given, or is the only one
     timings: Timings = field(default_factory=Timings)
+    heard_language: tuple[str, float] | None = None  # likeliest of all, with its probability, also when one was given

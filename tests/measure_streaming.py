@@ -227,8 +227,7 @@ def main() -> None:
     parser.add_argument("--reading", action="store_true")
     parser.add_argument("--unpaced", action="store_true")
     parser.add_argument("--look-ahead", type=float, default=LiveOptions.look_ahead_s)
-    parser.add_argument("--final-look-ahead", type=float, default=LiveOptions.final_look_ahead_s)
-    parser.add_argument("--block", type=float, default=LiveOptions.block_s)
+    parser.add_argument("--final", type=float, default=LiveOptions.final_s)
     parser.add_argument("--json", type=Path, help="write every take to this file")
     args = parser.parse_args()
     threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -238,8 +237,7 @@ def main() -> None:
     options = LiveOptions(
         DecodingOptions(language="en"),
         look_ahead_s=args.look_ahead,
-        final_look_ahead_s=args.final_look_ahead,
-        block_s=args.block,
+        final_s=args.final,
     )
     takes = reading() if args.reading else clips(args.part)
     play(model, takes[0][1][: 3 * SAMPLE_RATE_HZ], options, Take("", 3.0, ""), paced=False)

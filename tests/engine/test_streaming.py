@@ -210,3 +210,12 @@ def test_weak_evidence_does_not_outweigh_the_last_language(base: Transcriber) ->
     assert language.code == "fr" and language.is_settled
     given = Language(LiveOptions(DecodingOptions(language="German")), base.tokenizer)
     assert given.code == "de" and given.is_settled
+
+
+def test_another_language_than_the_given_one_is_noticed_and_nothing_is_translated(base: Transcriber) -> None:
+    dictation = live(base, decoding=DecodingOptions(language="fr"))
+    dictation.append(clip("de/leopard-de"))
+    transcript = dictation.finish()
+    assert transcript.language == "fr"
+    assert transcript.heard_language is not None
+    assert transcript.heard_language[0] == "de" and transcript.heard_language[1] > 0.8
