@@ -1,13 +1,14 @@
 """Live recognition against the clock: clips fed as a microphone would, then how long the text takes after release.
 
-    python tests/measure_streaming.py --model base [--device cpu] [--peer] [--part 1/2] [--reading] [--json FILE]
+    python tests/measure_streaming.py --model base [--peer base] [--part 1/3] [--reading] [--json FILE]
+    python tests/measure_streaming.py --sum FILE...
 
 Each clip is fed in real time; whenever the engine is free it looks at what was heard (a partial), and a look that is
 under way when the last sample comes is given up, as when the key goes up. Printed: word error rate live and offline
 on the same clips, release-to-text (last sample in to final text out) by length, the first partial after the end of the
 first word, partials per second, processor time per second of speech, and what the drafts saved. --peer runs
 faster-whisper int8 (greedy) on the same clips in the same run, after release. --part splits the set, so that one run
-stays short. --reading joins lj001-0001 to 0032 with 0.3 s between them (3 min 51 s) in place of the set, unpaced with
+stays short; --sum adds the parts up. --reading joins lj001-0001 to 0032 with 0.3 s between them (3 min 51 s) in place of the set, unpaced with
 --unpaced.
 """
 
@@ -166,9 +167,10 @@ def quantile(values: list[float], q: float) -> float:
     return float(np.quantile(values, q)) if values else float("nan")
 
 
-def report(model: Transcriber, takes: list[Take], peer: bool) -> str:
+def report(title: str, takes: list[Take]) -> str:
+    peer = all(take.peer_ms for take in takes)
     texts = [take.reference for take in takes]
-    lines = [f"{model.name} {model.quant} on {model.device}: {len(takes)} clips, {sum(t.seconds for t in takes):.0f} s"]
+    lines = [f"{title}: {len(takes)} clips, {sum(t.seconds for t in takes):.0f} s"]
     rates = {"live": [t.live for t in takes], "offline": [t.offline for t in takes]}
     if peer:
         rates["faster-whisper int8"] = [t.peer for t in takes]
@@ -229,7 +231,12 @@ def main() -> None:
     parser.add_argument("--look-ahead", type=float, default=LiveOptions.look_ahead_s)
     parser.add_argument("--final", type=float, default=LiveOptions.final_s)
     parser.add_argument("--json", type=Path, help="write every take to this file")
+    parser.add_argument("--sum", type=Path, nargs="+", help="only sum up files that --json wrote")
     args = parser.parse_args()
+    if args.sum:
+        files = [json.loads(path.read_text(encoding="utf-8")) for path in args.sum]
+        print(report(files[0]["title"], [Take(**take) for file in files for take in file["takes"]]))
+        return
     threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     model = engine.load(args.model, device=args.device)
     model.warm_up()
@@ -250,9 +257,11 @@ def main() -> None:
             peer.run(samples, take)
             take.first_word_end_s = peer.first_word_end_s(samples)
     done = [take for take, _ in takes]
-    print(report(model, done, peer is not None))
+    title = f"{model.name} {model.quant} on {model.device}"
+    print(report(title, done))
     if args.json:
-        args.json.write_text(json.dumps([asdict(take) for take in done], indent=1), encoding="utf-8")
+        content = {"title": title, "takes": [asdict(take) for take in done]}
+        args.json.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def test_what_is_left_at_the_end_does_not_grow_with_the_length(tiny_en: Transcri
     feed(dictation, samples, STEP // 2)
     before = dictation.metrics.positions_encoded
     dictation.finish()
-    assert dictation.metrics.positions_encoded - before <= 110  # 1.6 s and the margin, of 19.9 s
+    assert dictation.metrics.positions_encoded - before <= 180  # 3 s and the margin, of 19.9 s
 
 
 def test_giving_up_at_key_up_loses_nothing(tiny_en: Transcriber) -> None:
