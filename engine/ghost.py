@@ -22,7 +22,7 @@ vielen dank | danke | danke schön | untertitel der amara org community | untert
 merci | merci beaucoup | sous titrage st 501 | sous titres réalisés par la communauté d amara org | au revoir
 gracias | muchas gracias | gracias por ver el video | subtítulos realizados por la comunidad de amara org
 grazie | grazie a tutti | grazie mille | sottotitoli creati dalla comunità amara org
-obrigado | obrigada | tchau | legendas pela comunidade amara org
+obrigado | obrigada | tchau | legendas pela comunidade amara org | swr 2020 | swr 2021
 ご視聴ありがとうございました | 谢谢 | 謝謝 | 谢谢大家 | 谢谢观看 | 字幕by索兰娅
 """
 STOCK_PHRASES = frozenset(phrase.strip() for phrase in re.split(r"[|\n]", _STOCK.strip()))

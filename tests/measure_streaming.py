@@ -8,8 +8,8 @@ under way when the last sample comes is given up, as when the key goes up. Print
 on the same clips, release-to-text (last sample in to final text out) by length, the first partial after the end of the
 first word, partials per second, processor time per second of speech, and what the drafts saved. --peer runs
 faster-whisper int8 (greedy) on the same clips in the same run, after release. --part splits the set, so that one run
-stays short; --sum adds the parts up. --reading joins lj001-0001 to 0032 with 0.3 s between them (3 min 51 s) in place of the set, unpaced with
---unpaced.
+stays short; --sum adds the parts up. --reading takes lj001-0001 to 0032, joined with 0.3 s between them (3 min 51 s),
+in place of the set; --unpaced feeds as fast as the engine looks, in steps of half a second.
 """
 
 from __future__ import annotations
@@ -225,6 +225,9 @@ def main() -> None:
     parser.add_argument(
         "--peer", metavar="STARTER", help="also faster-whisper int8 on the starter weights of this name"
     )
+    parser.add_argument(
+        "--first-word", action="store_true", help="with --peer: when the first word ended, by its times"
+    )
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--reading", action="store_true")
     parser.add_argument("--unpaced", action="store_true")
@@ -248,6 +251,8 @@ def main() -> None:
     )
     takes = reading() if args.reading else clips(args.part)
     play(model, takes[0][1][: 3 * SAMPLE_RATE_HZ], options, Take("", 3.0, ""), paced=False)
+    title = f"{model.name} {model.quant} on {model.device}"
+    done: list[Take] = []
     for take, samples in takes:
         play(model, samples, options, take, not args.unpaced)
         begun = time.perf_counter()
@@ -255,13 +260,13 @@ def main() -> None:
         take.offline_ms = (time.perf_counter() - begun) * 1000
         if peer is not None:
             peer.run(samples, take)
-            take.first_word_end_s = peer.first_word_end_s(samples)
-    done = [take for take, _ in takes]
-    title = f"{model.name} {model.quant} on {model.device}"
+            if args.first_word:
+                take.first_word_end_s = peer.first_word_end_s(samples)
+        done.append(take)
+        if args.json:
+            content = {"title": title, "takes": [asdict(take) for take in done]}
+            args.json.write_text(json.dumps(content, indent=1), encoding="utf-8")
     print(report(title, done))
-    if args.json:
-        content = {"title": title, "takes": [asdict(take) for take in done]}
-        args.json.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
