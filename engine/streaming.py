@@ -174,7 +174,7 @@ class LiveTranscriber:
         if heard is None or (self._caller_cuts and heard.piece.seconds < pieces.LONGEST_S + 1):
             return
         if heard.stream is None and (n := pieces.silence_to_drop(heard.piece)):
-            heard.piece = heard.piece.split(n)
+            heard.piece, heard.n_seen = heard.piece.split(n), 0
         while (at := pieces.find_cut(heard.piece)) is not None:
             rest = heard.piece.split(at)
             self._close()
