@@ -6,6 +6,11 @@
 #include <cstring>
 
 namespace sayso {
+namespace {
+
+Pool::Grain grain(int n_rows) { return n_rows == 1 ? Pool::Grain::fine : Pool::Grain::coarse; }
+
+}  // namespace
 
 Decoder::Decoder(Model& model, const Audio& audio)
     : model_(model),
@@ -46,7 +51,7 @@ void Decoder::multiply(const Matrix& w, const Activations& x, int m, float* y, E
     model_.pool.run((n_panels + per_chunk - 1) / per_chunk, [&](int chunk, int) {
         const int first = chunk * per_chunk;
         model_.kernels.gemm(w, first, std::min(n_panels, first + per_chunk), x, m, y, w.rows, end);
-    });
+    }, grain(m));
 }
 
 void Decoder::self_attention(const DecoderLayer& w, int layer, int m) {
@@ -67,7 +72,7 @@ void Decoder::self_attention(const DecoderLayer& w, int layer, int m) {
         }
         k.attend(qkv + h * HEAD, 3 * d, m, {blocks, self_.per_head, nullptr}, length_ + 1, true,
                  attended_.data() + h * HEAD, d, scratch_[thread].data());
-    });
+    }, grain(m));
     multiply(w.out, quantized(attended_.data(), m, d), m, x_.data(), Epilogue::add);
 }
 
@@ -80,7 +85,7 @@ void Decoder::cross_attention(const DecoderLayer& w, int layer, int m) {
         k.gemm(w.cross_q, h * panels, (h + 1) * panels, x, m, q, d, Epilogue::store);
         k.attend(q + h * HEAD, d, m, audio_.cross_keys(layer, h), N_POSITIONS, false, attended_.data() + h * HEAD, d,
                  scratch_[thread].data());
-    });
+    }, grain(m));
     multiply(w.cross_out, quantized(attended_.data(), m, d), m, x_.data(), Epilogue::add);
 }
 

@@ -1,6 +1,7 @@
 // The thread pool.
 #include "pool.h"
 
+#include <algorithm>
 #include <chrono>
 
 #if defined(__x86_64__) || defined(_M_X64)
@@ -55,8 +56,10 @@ bool Pool::has_chunks() const {
     return (t & 0xffff) < ((t >> 16) & 0xffff);
 }
 
-void Pool::run_chunks(int n_chunks, Call call, const void* work) {
-    if (workers_.empty() || n_chunks <= 1) {
+void Pool::run_chunks(int n_chunks, Grain grain, Call call, const void* work) {
+    const bool alone = grain == Grain::fine && alone_ > 0;
+    if (alone) alone_--;
+    if (alone || workers_.empty() || n_chunks <= 1) {
         for (int i = 0; i < n_chunks; i++) call(work, i, 0);
         return;
     }
@@ -71,7 +74,14 @@ void Pool::run_chunks(int n_chunks, Call call, const void* work) {
     }
     take_chunks(0);
     const auto finished = [&] { return done_.load() == n_chunks; };
-    if (spin(CALLER_SPINS, finished)) return;
+    if (spin(CALLER_SPINS, finished)) {
+        if (grain == Grain::fine && next_alone_ > MIN_ALONE) next_alone_--;
+        return;
+    }
+    if (grain == Grain::fine) {
+        alone_ = next_alone_;
+        next_alone_ = std::min(2 * next_alone_, MAX_ALONE);
+    }
     std::unique_lock<std::mutex> lock(mutex_);
     caller_sleeps_ = true;
     work_done_.wait(lock, finished);

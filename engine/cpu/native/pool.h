@@ -24,18 +24,23 @@ public:
 
     int n_threads() const { return int(workers_.size()) + 1; }
 
+    // coarse: chunks of milliseconds. fine: of microseconds, as in a one-token step; when another program takes a core
+    // away in the middle of one, waiting costs more than it gains, so the caller works alone for a while.
+    enum class Grain { coarse, fine };
+
     // Calls work(chunk, thread) for every chunk in [0, n_chunks), n_chunks < 65536, and returns when all are done.
     // thread is in [0, n_threads). One caller at a time.
     template <typename Work>
-    void run(int n_chunks, const Work& work) {
-        run_chunks(n_chunks, [](const void* w, int chunk, int thread) { (*static_cast<const Work*>(w))(chunk, thread); },
+    void run(int n_chunks, const Work& work, Grain grain = Grain::coarse) {
+        run_chunks(n_chunks, grain, [](const void* w, int chunk, int thread) { (*static_cast<const Work*>(w))(chunk, thread); },
                    &work);
     }
 
 private:
+    static constexpr int MIN_ALONE = 32, MAX_ALONE = 1024;
     using Call = void (*)(const void* work, int chunk, int thread);
 
-    void run_chunks(int n_chunks, Call call, const void* work);
+    void run_chunks(int n_chunks, Grain grain, Call call, const void* work);
     bool has_chunks() const;
     void take_chunks(int thread);
     void worker(int thread);
@@ -49,6 +54,7 @@ private:
     std::atomic<bool> caller_sleeps_{false}, stop_{false};
     Call call_ = nullptr;
     const void* work_ = nullptr;
+    int alone_ = 0, next_alone_ = MIN_ALONE;  // fine pieces that the caller does alone: now, and at the next delay
     std::mutex mutex_;
     std::condition_variable work_came_, work_done_;
 };
