@@ -7,7 +7,7 @@ sayso=.venv/bin/sayso
 $sayso models import starter
 
 if missing=$($sayso doctor display microphone); then
-    exec $sayso listen
+    exec .venv/bin/sayso-app
 fi
 echo "Sayso can't listen to you on this computer yet:"
 echo "$missing" | grep -A1 PROBLEM

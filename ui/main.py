@@ -22,6 +22,7 @@ from dictation.shelf import Shelf
 from ui import theme
 from ui.bridge import Bridge
 from ui.overlay import Overlay
+from ui.signals import EndSignals
 from ui.tray import Tray
 from ui.window import MainWindow
 
@@ -52,7 +53,7 @@ class Front(QObject):
         super().__init__()
         self._qt = qt
         self.bridge = Bridge(self)
-        wiring = wiring or Wiring(run=None, show=lambda: self.bridge.run_on_main(self.show_main))
+        wiring = wiring or Wiring(hotkeys=True, show=lambda: self.bridge.run_on_main(self.show_main))
         self.app = App(wiring)
         self.core = CoreLink(self.app)
         self.shelf = Shelf(self.core.send, self.bridge.publish, lambda: self.bridge.run_on_main(self._models_changed))
@@ -260,11 +261,12 @@ def main(
     threading.excepthook = lambda args: _report(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
     front = Front(qt, wiring)
     keep = translate(qt, str(front.core.settings["general.interface_language"]))
+    signals = EndSignals(front.quit)
     front.start()
     if ready is not None:
         ready(front)
     code = qt.exec()
-    del keep
+    del keep, signals
     return code
 
 
