@@ -4,6 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 LINUX := packaging/linux
+NATIVE := engine/cpu/native
+BUILD := pyproject.toml packaging/environment.sh $(wildcard $(addprefix $(NATIVE)/,*.cpp *.h *.inl CMakeLists.txt))
 # where nobody can see windows, `make run` shows the sample clip in one of its own
 RUN_PACKAGES := $(LINUX)/apt-run.txt $(if $(DISPLAY)$(WAYLAND_DISPLAY),,$(LINUX)/apt-virtual-display.txt)
 
@@ -38,12 +40,12 @@ setup: $(VENV)/.run $(VENV)/.test
 clean:
 	rm -rf $(VENV) build
 
-$(VENV)/.run: pyproject.toml packaging/environment.sh $(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
+$(VENV)/.run: $(BUILD) $(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
 	@$(LINUX)/system-packages.sh $(RUN_PACKAGES)
 	@packaging/environment.sh starter
 	@touch $@
 
-$(VENV)/.test: pyproject.toml packaging/environment.sh $(LINUX)/system-packages.sh $(wildcard $(LINUX)/apt-*.txt)
+$(VENV)/.test: $(BUILD) $(LINUX)/system-packages.sh $(wildcard $(LINUX)/apt-*.txt)
 	@$(LINUX)/system-packages.sh $(LINUX)/apt-run.txt $(LINUX)/apt-virtual-display.txt $(LINUX)/apt-test.txt
 	@packaging/environment.sh test
 	@touch $@ $(VENV)/.run

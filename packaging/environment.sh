@@ -19,13 +19,14 @@ if ! runs_sayso .venv/bin/python; then
     "$python" -m venv --clear .venv
 fi
 
-if [ ! -f engine/cpu/native/CMakeLists.txt ]; then
-    export SKBUILD_WHEEL_CMAKE=false
-elif ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
-    echo "No C++ compiler: Sayso will work, but much slower. Install one (Debian: g++) and run 'make setup' again."
-    export SKBUILD_WHEEL_CMAKE=false
+if ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
+    echo "No C++ compiler: Sayso will work, but much slower. Install one (Debian: g++), then: make clean setup"
 fi
+
+install() { .venv/bin/python -m pip install $quiet --disable-pip-version-check "$@" </dev/null; }
 
 [ -t 1 ] && quiet= || quiet=-q
 [ -t 1 ] || echo "Installing Sayso and what it needs into .venv (some minutes the first time)"
-.venv/bin/python -m pip install $quiet --disable-pip-version-check -e ".${1:+[$1]}" </dev/null
+# The build tools stay in .venv: a native library that changed is built again without a network, and only what changed.
+install "scikit-build-core>=0.11" cmake ninja
+install --no-build-isolation -e ".${1:+[$1]}"
