@@ -54,9 +54,13 @@ class App:
         notices = [e.Notice("settings_field_reset", problem, "warning") for problem in loaded.problems]
         self.history = self._open_history(notices) if wiring.keep_history else None
         self.desktop = _open_desktop(notices) if wiring.desktop else None
-        deliverer: Deliverer = NoDesktop() if self.desktop is None else TypistDeliverer(self.desktop)
         if wiring.changes:
             settings = settings.changed(wiring.changes)
+        typist = None if self.desktop is None else Typist(self.desktop)
+        deliverer: Deliverer = NoDesktop()
+        if self.desktop is not None and typist is not None:
+            typist.change(settings)
+            deliverer = TypistDeliverer(self.desktop, typist)
         self.notices: tuple[e.Notice, ...] = tuple(notices)
         self.loop = Loop(
             Parts(
@@ -72,11 +76,17 @@ class App:
                 active_model=active_model,
             )
         )
+        if typist is not None:
+            self.loop.subscribe(lambda event: self._follow_settings(event, typist))
         self._binder: Binder | None = None
         if wiring.hotkeys and self.desktop is not None:
             self._binder = Binder(self.desktop, lambda: self.loop.settings, self.loop.send, self.loop.publish)
             self.loop.subscribe(self._binder.note)
         self._control = Server(self.loop, wiring.show) if wiring.control else None
+
+    def _follow_settings(self, event: e.Event, typist: Typist) -> None:
+        if isinstance(event, e.SettingsChanged) and any(key.startswith("insertion.") for key in event.keys):
+            typist.change(self.loop.settings)
 
     def __enter__(self) -> App:
         self.start()

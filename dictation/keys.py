@@ -75,7 +75,7 @@ def bindings(settings: Settings, dictating: bool) -> tuple[Binding, ...]:
     """The keys that are bound now."""
     wanted = [Binding(DICTATE, settings["hotkeys.dictate"]), Binding(AGAIN, settings["hotkeys.insert_again"])]
     if dictating:
-        wanted.append(Binding(CANCEL, settings["hotkeys.cancel"]))
+        wanted.append(Binding(CANCEL, settings["hotkeys.cancel"], any_modifiers=True))
     return tuple(binding for binding in wanted if binding.keys)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dictation.desktop.contract import Delivery, Desktop, How, Method, Outcome, Role, Target, forbidden_character
 
@@ -47,7 +48,27 @@ REMOTE = (
     "virtualbox*",
     "vmware*",
 )
-DEFAULT_RULES = (*(Rule(pattern, linger_s=2.0) for pattern in REMOTE), Rule())
+REMOTE_RULES = tuple(Rule(pattern, linger_s=2.0) for pattern in REMOTE)
+DEFAULT_RULES = (*REMOTE_RULES, Rule())
+
+
+def rules_from(settings: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """The user's rules: one per program (a row of `insertion.programs`: program, method, trailing), then the general
+    one for all others."""
+    newlines = "enter" if settings["insertion.newline_is_enter"] else "keep"
+    general = Rule("*", Method(settings["insertion.method"]), newlines=newlines)
+    rules = []
+    for row in settings["insertion.programs"]:
+        program = str(row.get("program", "")).strip()
+        if not program:
+            continue
+        try:
+            method = Method(row.get("method") or general.method)
+        except ValueError:
+            method = general.method
+        trailing = row.get("trailing")
+        rules.append(Rule(program, method, trailing == "space", trailing == "enter", newlines))
+    return (*rules, *REMOTE_RULES, general) if general.method is Method.AUTO else (*rules, general)
 
 
 @dataclass(frozen=True)
@@ -73,9 +94,15 @@ class Typist:
     ) -> None:
         self._desktop = desktop
         self._rules = (*rules, *DEFAULT_RULES)
+        self._hold_on_doubt = True
         self._clock = clock
         self._pause = pause
         self.last: Insertion | None = None
+
+    def change(self, settings: Mapping[str, Any]) -> None:
+        """Follow the settings from the next text on."""
+        self._rules = (*rules_from(settings), *DEFAULT_RULES)
+        self._hold_on_doubt = bool(settings["insertion.hold_on_doubt"])
 
     def target(self) -> Target | None:
         """The window that has the keyboard now; ask when the key goes down and hand it to `deliver`."""
@@ -85,6 +112,8 @@ class Typist:
         """Insert `text` if `target` still has the keyboard; otherwise hold it. `target` is what `target()` gave."""
         started_s = self._clock()
         now = self._desktop.target()
+        if not self._hold_on_doubt:
+            target = now  # the user wants the text wherever the keyboard is by then; a password field still holds it
         reason = self._objection(target, now)
         rule = self.rule_for(target or now)
         prepared, note = prepare(text, rule, (target or now or Target("")).role)

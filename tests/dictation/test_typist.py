@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dictation.desktop.contract import Method, Outcome, Role, Target, forbidden_character
 from dictation.desktop.keys import parse
 from dictation.desktop.wayland.compositor import toggle_line
+from dictation.settings import Settings
 from dictation.typist import Rule, Typist, prepare
 from tests.fakes.desktops import ObedientDesktop
 
@@ -149,6 +150,33 @@ def test_the_first_matching_rule_decides() -> None:
     assert typist.rule_for(Target("3", 1, "Slack")).newlines == "space"
     assert typist.rule_for(Target("3", 1, "xfreerdp")).linger_s == 2.0
     assert typist.rule_for(EDITOR) == Rule()
+
+
+def test_the_users_settings_become_rules() -> None:
+    desktop = ObedientDesktop(EDITOR)
+    typist, _ = typist_for(desktop)
+    rows = [
+        {"program": "xterm", "method": "keys", "trailing": "space"},
+        {"program": "Slack*", "method": "auto", "trailing": "enter"},
+        {"program": " ", "method": "paste"},
+    ]
+    settings = Settings().changed({"insertion.programs": rows, "insertion.newline_is_enter": True})
+    typist.change(settings)
+    assert typist.rule_for(TERMINAL) == Rule("xterm", Method.TYPE, trailing_space=True, newlines="enter")
+    assert typist.rule_for(Target("3", 1, "slack")).submit
+    assert typist.rule_for(EDITOR) == Rule("*", newlines="enter")
+    typist.change(settings.changed({"insertion.method": "keys", "insertion.programs": []}))
+    assert typist.rule_for(TERMINAL).method is Method.TYPE
+
+
+def test_who_does_not_want_text_held_gets_it_where_the_keyboard_is_but_never_in_a_password() -> None:
+    desktop = ObedientDesktop(TERMINAL)
+    typist, _ = typist_for(desktop)
+    typist.change(Settings().changed({"insertion.hold_on_doubt": False}))
+    assert typist.deliver("words", EDITOR).outcome is Outcome.DELIVERED
+    assert desktop.inserted[0][:2] == ("words", TERMINAL)
+    desktop.focus = Target("1", 10, "Editor", Role.PASSWORD)
+    assert typist.deliver("words", EDITOR).outcome is Outcome.HELD
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,21 @@ def test_every_format_of_the_clipboard_and_the_primary_selection_come_back(
     assert window.text(SENTENCE) == SENTENCE
 
 
+def test_the_users_clipboard_outlives_sayso(desktop: VirtualDesktop, owner: ClipboardOwner) -> None:
+    desktop.reuse(Xterm)
+    before = owner.contents()
+    x11 = X11Desktop(desktop.environment["DISPLAY"])
+    for _ in range(2):  # the second time it is the keeper of the first that is relieved
+        assert x11.insert(SENTENCE, x11.target(), How(Method.PASTE)).outcome is Outcome.DELIVERED
+    x11.clipboard.write_text("held text")
+    x11.close()
+    text, _, _, primary = owner.contents()
+    assert (text, primary) == (b"held text", before[3])
+    x11 = X11Desktop(desktop.environment["DISPLAY"])
+    assert x11.clipboard.read_text() == "held text"
+    x11.close()
+
+
 def test_a_reader_that_is_three_seconds_late_gets_the_text_and_the_old_clipboard_comes_back(
     desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner
 ) -> None:

@@ -22,6 +22,7 @@ from Xlib import X, error
 from Xlib.protocol.request import SetSelectionOwner
 
 from dictation.desktop.x11.connection import Connection
+from dictation.desktop.x11.keeper import Named, hand_over
 from dictation.desktop.x11.selections import Contents, Fetcher, SelectionUnreadable, Server, text_contents
 
 LATE_READERS_S = 30.0
@@ -80,7 +81,10 @@ class _Owned:
 class X11Clipboard:
     """Reads, writes and lends the selections of one X server."""
 
-    def __init__(self, display_name: str | None = None) -> None:
+    def __init__(self, display_name: str | None = None, *, keeping: bool = False) -> None:
+        self._display_name = display_name
+        self._keeping = keeping  # this is the keeper itself, which hands over to nobody
+        self._nothing_owned = threading.Event()
         self._x = Connection(display_name)
         self.primary = self._x.atom("PRIMARY")
         self.clipboard = self._x.atom("CLIPBOARD")
@@ -137,8 +141,15 @@ class X11Clipboard:
         """Give the old contents back at once, and nothing to the target if it still asks for the lent text."""
         self._call(lambda: self._give_back(loan, LoanState.WITHDRAWN))
 
+    def atom(self, name: str) -> int:
+        return self._call(lambda: self._x.atom(name))
+
+    def wait_until_nothing_is_owned(self) -> None:
+        self._nothing_owned.wait()
+
     def close(self) -> None:
-        """Go on answering until the last paste is over, then give everything back and end.
+        """Go on answering until the last paste is over, then give everything back and end. What we own for the user
+        goes to a small program that keeps it.
 
         Chromium asks several times per paste; one whose owner leaves after the first answer pastes nothing.
         """
@@ -148,7 +159,9 @@ class X11Clipboard:
             deadline_s = time.monotonic() + CALL_TIMEOUT_S
             while (left_s := self._call(self._settling_s)) > 0 and time.monotonic() < deadline_s:
                 time.sleep(left_s)
-            self._call(self._return_all)
+            kept = self._call(self._return_all)
+            if kept and not self._keeping:
+                hand_over(self._display_name, kept)
         finally:
             self._closing = True
             os.write(self._wake_write, b"x")
@@ -195,6 +208,8 @@ class X11Clipboard:
             if owned is not None and owned.loan is not None:
                 owned.loan.state = LoanState.LOST
                 owned.loan.over.set()
+            if not self._owned:
+                self._nothing_owned.set()
         elif event.type == X.PropertyNotify and event.state == X.PropertyDelete:
             self._server.property_deleted(event)
 
@@ -311,10 +326,16 @@ class X11Clipboard:
         ends_s = [loan.asked_s + loan.linger_s for loan in loans if loan.state is LoanState.SETTLING]
         return max(ends_s, default=0.0) - time.monotonic()
 
-    def _return_all(self) -> None:
+    def _return_all(self) -> dict[str, Named]:
         for owned in list(self._owned.values()):
             if owned.loan is not None and owned.loan.state in (LoanState.LENT, LoanState.SETTLING):
                 self._give_back(owned.loan, LoanState.RETURNED)
+        name = self._x.atom_name
+        return {
+            name(selection): {name(t): (name(i.type_atom), i.width, i.data) for t, i in owned.contents.items()}
+            for selection, owned in self._owned.items()
+            if owned.contents
+        }
 
     def _read_text(self, selection: int) -> str | None:
         owned = self._owned.get(selection)
