@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from dictation.desktop import linux_wayland
-from dictation.desktop.contract import How, Method, Outcome, Role
+from dictation.desktop.contract import How, Method, Outcome, Role, forbidden_character
 from dictation.typist import Typist
+from tests.e2e.fuzz_texts import fuzz_texts
 from tests.e2e.hard_strings import HARD_STRINGS
 from tests.e2e.processes import until
 from tests.e2e.wayland import Foot, WaylandChromium, WaylandDesktop
@@ -65,6 +66,22 @@ def test_chromium_and_foot_get_every_character_and_the_clipboard_comes_back(
     assert sway.read_clipboard() == "meant for the terminal"
     assert browser.text() == LONG
     assert window.text() == ""
+
+
+def test_any_text_is_typed_literally_or_refused_with_a_reason(
+    sway: WaylandDesktop, wayland: linux_wayland.WaylandDesktop
+) -> None:
+    window = sway.open(Foot, "foot-fuzz")
+    for text in fuzz_texts(30, seed=3):
+        window.clear()
+        delivery = wayland.insert(text, wayland.target(), How(Method.TYPE))
+        if forbidden_character(text):
+            assert delivery.outcome is Outcome.HELD
+            assert window.peek() == ""
+        else:
+            assert delivery.outcome is Outcome.DELIVERED
+            expected = text.replace("\n", " ").replace("\t", " ")
+            assert window.text(expected) == expected, ascii(expected)
 
 
 def test_doctor_says_how_to_bind_a_key_where_no_portal_offers_any(wayland: linux_wayland.WaylandDesktop) -> None:

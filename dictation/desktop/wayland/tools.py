@@ -63,7 +63,7 @@ class WaylandClipboard:
         """Own the selection with this text. wl-copy stays in the background; its output must not be waited for."""
         hint = ["--sensitive"] if secret and _knows_sensitive() else []
         command = ["wl-copy", *_which(primary), *hint, "--type", "text/plain;charset=utf-8"]
-        self.offer(command, text.encode("utf-8"))
+        self.offer(command, text.encode("utf-8", "replace"))
 
     def save(self, primary: bool) -> tuple[str, bytes] | None:
         """The richest format and its bytes; None when the selection is empty. wl-copy can give back only one format."""

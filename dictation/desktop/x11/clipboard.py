@@ -178,6 +178,14 @@ class X11Clipboard:
     # the clipboard's thread
 
     def _run(self) -> None:
+        try:
+            self._answer_until_closed()
+        except (error.ConnectionClosedError, OSError):
+            pass  # the X server ended, and the desktop with it
+        finally:
+            self._nothing_owned.set()
+
+    def _answer_until_closed(self) -> None:
         while not self._closing:
             due_s = self._handle_due()
             if not self._x.display.pending_events():
@@ -190,7 +198,7 @@ class X11Clipboard:
                 function, future = self._calls.get()
                 try:
                     future.set_result(function())
-                except (SelectionUnreadable, error.XError, error.ConnectionClosedError) as failure:
+                except Exception as failure:  # noqa: BLE001 - the top of this thread; the caller gets it
                     future.set_exception(failure)
                 self._handle_kept()
             self._x.display.flush()
@@ -233,7 +241,8 @@ class X11Clipboard:
         served = self._server.answer(request, contents, since_ms)
         if loan is None:
             return
-        loan.asked_s = time.monotonic()
+        if is_target:
+            loan.asked_s = time.monotonic()  # others, who may be looking again and again, don't prolong it
         if loan.expected and self._texts.intersection(served):
             if is_target:
                 loan.taken.set()

@@ -50,7 +50,7 @@ Contents = dict[int, Item]
 
 def text_contents(x: Connection, text: str, secret: bool) -> Contents:
     """Text in the formats programs ask for; `secret` adds the hint by which clipboard managers skip it."""
-    utf8 = text.encode("utf-8")
+    utf8 = text.encode("utf-8", "replace")  # half a surrogate pair can't be written down
     items = {
         x.atom("UTF8_STRING"): Item(x.atom("UTF8_STRING"), 8, utf8),
         x.atom("text/plain;charset=utf-8"): Item(x.atom("text/plain;charset=utf-8"), 8, utf8),
