@@ -14,6 +14,7 @@ from dictation.desktop.contract import How, Method, Outcome
 from dictation.desktop.linux_x11 import X11Desktop
 from tests.e2e.desktop import VirtualDesktop
 from tests.e2e.hard_strings import HARD_STRINGS
+from tests.e2e.processes import until
 from tests.e2e.programs import X11_PROGRAMS, Chromium, Featherpad, Program
 
 pytestmark = pytest.mark.desktop
@@ -61,6 +62,7 @@ def expected(text: str, kind: type[Program], method: Method) -> str:
 def insert_and_read(
     desktop: VirtualDesktop, x11: X11Desktop, window: Program, text: str, method: Method, where: str
 ) -> tuple[bool, float]:
+    until("the clipboard is given back", lambda: not x11.clipboard.lending)  # nobody dictates twice in 200 ms
     how = How(method, typed_newline="Return", typed_tab=not isinstance(window, Chromium))
     with condition(desktop, where):
         delivery = x11.insert(text, x11.target(), how)

@@ -141,6 +141,12 @@ class X11Clipboard:
         """Give the old contents back at once, and nothing to the target if it still asks for the lent text."""
         self._call(lambda: self._give_back(loan, LoanState.WITHDRAWN))
 
+    @property
+    def lending(self) -> bool:
+        """Whether a selection is lent now."""
+        states = (LoanState.LENT, LoanState.SETTLING)
+        return self._call(lambda: any(o.loan is not None and o.loan.state in states for o in self._owned.values()))
+
     def atom(self, name: str) -> int:
         return self._call(lambda: self._x.atom(name))
 

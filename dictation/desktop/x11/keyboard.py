@@ -174,7 +174,9 @@ class Keyboard:
             # Alt or Super going up alone opens a menu or an overview; a key without meaning in between prevents it
             spares = self.spare_keycodes()
             if spares:
-                self.tap(spares[0])
+                self.tap(
+                    spares[-1]
+                )  # never filled by typing: a window that reads it late must still find nothing on it
         for code in {*down, *others}:
             self.release(code)
         self._display.sync()

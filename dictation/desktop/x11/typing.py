@@ -96,7 +96,7 @@ class Typing:
         caps = self._keyboard.caps_lock_on()
         if caps:
             self._keyboard.toggle_caps_lock()
-        spares = self._keyboard.spare_keycodes()
+        spares = self._keyboard.spare_keycodes()[:-1]  # the last is `Keyboard.lift`'s
         try:
             with Pinger(self._x, window_id) as pinger:
                 return self._batches(text, window_id, how, pinger, spares)
