@@ -22,9 +22,11 @@ from dictation.desktop.contract import (
     KeyEvent,
     Method,
     Outcome,
+    Role,
     Target,
     forbidden_character,
 )
+from dictation.desktop.x11.accessibility import Accessibility
 from dictation.desktop.x11.clipboard import Loan, LoanState, X11Clipboard
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.hotkeys import X11Hotkeys
@@ -52,6 +54,7 @@ class X11Desktop:
         self._windows = Windows(self._x)
         self._keyboard = Keyboard(self._x)
         self._typing = Typing(self._x, self._keyboard, self._windows)
+        self._accessibility = Accessibility()
         self.clipboard = X11Clipboard(display_name)
         self._loan: Loan | None = None
         self._hotkeys: list[X11Hotkeys] = []
@@ -75,7 +78,10 @@ class X11Desktop:
     def target(self) -> Target | None:
         with self._lock:
             info = self._windows.focused()
-        return as_target(info) if info else None
+            if info is None:
+                return None
+            role = Role.UNKNOWN if info.is_terminal or not info.pid else self._accessibility.role(info.pid)
+            return as_target(info, role)
 
     def held_modifiers(self) -> frozenset[str]:
         with self._lock:
@@ -211,6 +217,7 @@ class X11Desktop:
     def close(self) -> None:
         self.clipboard.close()
         with self._lock:
+            self._accessibility.close()
             self._x.close()
 
 

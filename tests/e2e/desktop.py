@@ -88,6 +88,24 @@ class VirtualDesktop:
         until("openbox", lambda: self._property(self.root, "_NET_SUPPORTING_WM_CHECK"))
         until("session bus", (self.folder / "bus").exists)
 
+    def start_accessibility(self) -> None:
+        """The accessibility bus, which desktops run and this one does only when asked."""
+        if "accessibility" not in self.processes:
+            launcher = ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"]
+            self.processes.start("accessibility", launcher, self.environment)
+            ask = ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus"]
+            ask += ["org.freedesktop.DBus.NameHasOwner", "string:org.a11y.Bus"]
+
+            def is_there() -> bool:
+                return (
+                    "true"
+                    in subprocess.run(
+                        ask, env=self.environment, capture_output=True, text=True, timeout=10, check=False
+                    ).stdout
+                )
+
+            until("accessibility bus", is_there)
+
     def close(self) -> None:
         for program in self.programs:
             program.close()

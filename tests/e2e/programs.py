@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,9 +40,12 @@ class Program:
     def command(self) -> list[str]:
         raise NotImplementedError
 
+    def environment(self) -> dict[str, str]:
+        return self.desktop.environment
+
     def start(self) -> None:
         before = set(self.desktop.windows())
-        process = self.desktop.processes.start(self.name, self.command(), self.desktop.environment)
+        process = self.desktop.processes.start(self.name, self.command(), self.environment())
         self.pid = process.pid
 
         def window() -> int:
@@ -262,6 +266,24 @@ class Chromium(Program):
         if hasattr(self, "page"):
             self.page.close()
         super().close()
+
+
+class Fields(Program):
+    """Our own window with two fields, as a program that tells about itself by accessibility."""
+
+    kind = "fields"
+    focused = "ordinary"
+
+    def environment(self) -> dict[str, str]:
+        return self.desktop.environment | {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1"}
+
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "tests.e2e.password_dialog", self.focused]
+
+
+class PasswordFields(Fields):
+    kind = "password-fields"
+    focused = "password"
 
 
 X11_PROGRAMS: tuple[type[Program], ...] = (Chromium, Xterm, Lxterminal, Mousepad, Featherpad)

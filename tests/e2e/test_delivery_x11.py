@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from dictation.desktop.contract import How, Method, Outcome
+from dictation.desktop.contract import How, Method, Outcome, Role
 from dictation.desktop.linux_x11 import X11Desktop
 from dictation.typist import Rule, Typist
 from tests.e2e.clipboard_owner import ClipboardOwner, clipboard_owner
 from tests.e2e.desktop import VirtualDesktop
 from tests.e2e.processes import until
-from tests.e2e.programs import X11_PROGRAMS, Chromium, Mousepad, Program, Xterm
+from tests.e2e.programs import X11_PROGRAMS, Chromium, Fields, Mousepad, PasswordFields, Program, Xterm
 from tests.e2e.slow_reader import SlowReader
 
 pytestmark = pytest.mark.desktop
@@ -137,6 +137,35 @@ def test_caps_lock_changes_nothing_and_stays_on(
     finally:
         desktop.person.tap("Caps_Lock")
     assert window.text("Ab Äö Жж") == "Ab Äö Жж"
+
+
+def test_text_is_held_when_a_password_field_has_the_keyboard(
+    desktop: VirtualDesktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", desktop.environment["DBUS_SESSION_BUS_ADDRESS"])
+    desktop.start_accessibility()
+    x11 = X11Desktop(desktop.environment["DISPLAY"])
+    desktop.open(PasswordFields)
+    assert role_of_focus(x11, Role.PASSWORD) is Role.PASSWORD
+    typist = Typist(x11)
+    delivery = typist.deliver("not for a password", typist.target())
+    assert delivery.outcome is Outcome.HELD
+    assert "password" in delivery.reason
+    ordinary = desktop.open(Fields)
+    assert role_of_focus(x11, Role.UNKNOWN) is Role.UNKNOWN
+    assert typist.again().outcome is Outcome.DELIVERED
+    ordinary.close()
+    x11.close()
+
+
+def role_of_focus(x11: X11Desktop, wanted: Role) -> Role:
+    """The role, once the program has joined the accessibility bus."""
+
+    def role() -> Role | None:
+        target = x11.target()
+        return target.role if target is not None and target.role is wanted else None
+
+    return until("the role", role) or Role.UNKNOWN
 
 
 def test_a_dictated_line_break_is_no_return_in_a_terminal(desktop: VirtualDesktop, x11: X11Desktop) -> None:
