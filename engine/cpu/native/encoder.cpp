@@ -7,7 +7,7 @@
 
 namespace sayso {
 
-constexpr int CHUNK = 48;  // positions: the MLP's activations stay in the second-level cache
+constexpr int CHUNK = 64;  // positions at most: the MLP's activations stay in the second-level cache
 
 struct Encoder::Scratch {
     explicit Scratch(const Model& m)
@@ -96,8 +96,9 @@ bool Encoder::encode(const Mel& mel, int first, int end, std::shared_ptr<const S
     q_ = memory.q.data();
 
     // As many chunks as come out even over the threads, in whole register tiles.
-    const int n_chunks = ((n + CHUNK - 1) / CHUNK + n_threads - 1) / n_threads * n_threads;
-    const int tile = model_.kernels.row_tile, rows = std::min(CHUNK, ((n + n_chunks - 1) / n_chunks + tile - 1) / tile * tile);
+    const int tile = model_.kernels.row_tile, largest = CHUNK / tile * tile;
+    const int n_chunks = ((n + largest - 1) / largest + n_threads - 1) / n_threads * n_threads;
+    const int rows = std::min(largest, ((n + n_chunks - 1) / n_chunks + tile - 1) / tile * tile);
     const auto each_chunk = [&](const auto& work) {
         model_.pool.run((n + rows - 1) / rows, [&](int chunk, int thread) {
             const int a = first + chunk * rows;

@@ -193,7 +193,7 @@ void amx_attend(const float* q, int ldq, int m, const KeySequence& keys, int n_k
 
 constexpr Kernels amx_table() {
     Kernels k = make_kernels("amx");
-    k.row_tile = ROWS;
+    k.row_tile = 2 * ROWS;
     k.gemm = amx_gemm;
     k.attend = amx_attend;
     return k;
