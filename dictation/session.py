@@ -42,6 +42,7 @@ class Limits:
     first_block_s: float = 2.0  # a suspended source may take 1.7 s to wake; then the microphone is opened anew
     opening_s: float = 8.0  # no block at all by then: the take has failed
     zeros_s: float = 4.0  # a Bluetooth headset sends zeros for up to 3 s; longer means muted, and is said
+    gated_s: float = 15.0  # after speech, zeros may be a noise gate's: told later
     only_zeros_s: float = 30.0  # nothing but zeros since the beginning: the take ends
     watchdog_s: float = 1.0  # a source that is suspended stops without a word
     retry_s: float = 0.5  # between two attempts to open a lost microphone
@@ -416,7 +417,7 @@ class _Machine:
             self._sound(Cue.READY)
         if zeros_since is not None:
             self._only_zeros(self.now_s - zeros_since)
-        elif take.start.hands_free and self._is_recording:
+        if take.start.hands_free and self._is_recording:
             limits = self.session.limits
             over = block.spoke and block.pause_s >= limits.hands_free_silence_s
             if over or (not block.spoke and self.now_s - take.began_s >= limits.hands_free_wait_s):
@@ -427,7 +428,8 @@ class _Machine:
         """A headset that switches sends zeros for a while; then the microphone is muted, and the user is told."""
         take, limits = self.session.recorded, self.session.limits
         assert take is not None
-        if zeros_s >= limits.zeros_s and not take.told_silent:
+        mute_s = limits.gated_s if take.spoke else limits.zeros_s
+        if zeros_s >= mute_s and not take.told_silent:
             self._record(told_silent=True)
             text = "The microphone sends only silence. Is it muted?"
             self._notice("microphone_silent", text, "warning", ("choose_microphone", "test_microphone"))

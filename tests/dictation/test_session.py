@@ -192,6 +192,13 @@ ROWS = {
         (1.9, s.BlockHeard(False, spoke=True, pause_s=1.0), []),
         (2.4, s.BlockHeard(False, spoke=True, pause_s=1.5), [*RELEASE, *END]),
     ],
+    "hands-free ends on the exact zeros of a noise gate too, and these are no muted microphone": [
+        (0.0, HANDS_FREE, [BeginTake(1, HANDS_FREE), OpenMicrophone(), (1, State.OPENING)]),
+        (0.1, ZEROS, []),
+        (0.5, SPEECH, LISTEN),
+        (1.4, s.BlockHeard(True, spoke=True, pause_s=0.9), []),
+        (2.0, s.BlockHeard(True, spoke=True, pause_s=1.5), [*RELEASE, *END]),
+    ],
     "cancel while opening": [
         (0.0, HOLD, BEGIN),
         (0.1, Cancel(), [CloseMicrophone(), Drop(1, "remove"), e.Cancelled, (1, State.IDLE)]),
