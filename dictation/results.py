@@ -23,6 +23,7 @@ from engine.transcript import Timings, Transcript
 
 TOO_SHORT_S = 0.1
 PREVIOUS_S = 20.0  # for so long the caret is believed to be where the last text ended
+DOUBTFUL_LOGPROB, DOUBTFUL_NO_SPEECH = -0.8, 0.6
 UNCLEAR_S = 1.0  # this much sound without a text may have been speech: its audio is kept
 
 
@@ -81,6 +82,8 @@ class Results:
     def recognised(self, take: Take, transcript: Transcript, model: str) -> e.FinalText | e.NothingHeard:
         """The event that a transcript comes to."""
         now_s = self._clock()
+        if take.heard is not None and is_ghost(take.heard, transcript):
+            return e.NothingHeard(take.number, "no_speech", "There was sound, but no words.", now_s)
         written = self.rewritten(transcript, self._text_before(take.target))
         take.undo_previous = written.undo_previous
         if not written.text and not written.undo_previous:
@@ -218,6 +221,20 @@ class Results:
 
 
 _OUTCOMES: dict[Came, e.Outcome] = {Came.DELIVERED: "delivered", Came.HELD: "held", Came.COPIED: "copied"}
+
+
+def is_ghost(heard: Heard, transcript: Transcript) -> bool:
+    """Whether the text of a take in which the detector found next to no speech has no speech under it.
+
+    Whispered or noisy speech is decoded too, but must convince by itself: greedily, and likely. Measured with tiny.en
+    and base on breath, clatter, music and a plane's cabin: all below these, real speech in loud noise far above.
+    """
+    if not heard.decode_everything:
+        return False
+    return not any(
+        s.temperature == 0.0 and s.avg_logprob > DOUBTFUL_LOGPROB and s.no_speech_prob < DOUBTFUL_NO_SPEECH
+        for s in transcript.segments
+    )
 
 
 def entry_of(

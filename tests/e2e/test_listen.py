@@ -115,7 +115,7 @@ def test_hands_free_through_other_rates_and_channel_layouts(
 
 def test_kill_9_while_speaking_loses_nothing_that_recover_can_not_give_back(listen, virtual_microphone, tmp_path):
     sayso = listen("--once")
-    sayso.until("state_changed", state="opening")
+    sayso.until("microphone_changed")
     virtual_microphone.play(sounds.SPEECH / "en" / "jfk.flac")
     sayso.process.send_signal(signal.SIGKILL)
     sayso.process.wait()
@@ -143,7 +143,7 @@ def test_a_muted_microphone_is_said_and_gives_no_ghost_text(listen, virtual_micr
 
 def test_the_microphone_is_unplugged_and_plugged_in_again_in_one_take(listen, virtual_microphone):
     sayso = listen("--once")
-    sayso.until("state_changed", state="opening")
+    sayso.until("microphone_changed")
     virtual_microphone.play(sounds.SPEECH / "en" / "gcp-today.flac")
     virtual_microphone.unplug()
     sayso.until("notice", code="microphone_lost")

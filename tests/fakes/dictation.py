@@ -15,7 +15,7 @@ from dictation.source import Block, SourceLost, SourceOpened
 from dictation.spool import Spool
 from dictation.worker import Request
 from engine.errors import Cancelled
-from engine.transcript import Transcript
+from engine.transcript import Segment, Transcript
 
 EDITOR = Target("0x1", 11, "editor")
 
@@ -97,7 +97,8 @@ class Words:
             raise self.error
         self.heard.append(samples)
         text = self.text if self.text is not None else f"heard {len(samples) / 16000:.2f} s"
-        return Transcript(text, "en", duration_s=len(samples) / 16000)
+        seconds = len(samples) / 16000
+        return Transcript(text, "en", (Segment(0.0, seconds, text, avg_logprob=-0.2),), seconds)
 
     def close(self):
         self.closed = True
