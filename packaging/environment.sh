@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 
 runs_sayso() { "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
-if ! runs_sayso .venv/bin/python; then
+# an environment whose making was interrupted has no pip
+if ! runs_sayso .venv/bin/python || ! .venv/bin/python -c 'import pip' 2>/dev/null; then
     for python in ${PYTHON:-} python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
         runs_sayso "$python" && break
         python=
