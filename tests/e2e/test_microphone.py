@@ -48,7 +48,9 @@ class Listener:
 
     def open(self, opening, again=True):
         self.microphone.open(opening, again)
-        return self.until(SourceOpened)
+        opened = self.until(SourceOpened)
+        until("the first block", lambda: any(block.opening == opening for block in list(self.blocks)))
+        return opened
 
 
 @pytest.fixture
