@@ -127,7 +127,8 @@ class Results:
 
     def _warn_of_language(self, take: int, transcript: Transcript) -> None:
         policy = self._policy(self._settings["recognition.task"] == "translate")
-        notice = languages.mismatch_notice(policy, transcript.language, transcript.language_probability or 0.0)
+        heard = transcript.heard_language
+        notice = None if heard is None else languages.mismatch_notice(policy, *heard)
         if notice is not None:
             self._publish(e.Notice("language", notice, "warning", take=take))
 

@@ -23,6 +23,8 @@ from engine.transcript import Timings
 
 # The fastest speakers stay below 10 tokens a second in English and 20 in scripts of several tokens a character
 TOKENS_PER_S, SPARE_TOKENS = 25, 20
+# A draft that was wrong is tried again from where it fits: so often, shifted by so many tokens, if so many are left
+MAX_DRAFTS, DRAFT_SHIFT, LEAST_DRAFT = 4, 4, 4
 LOOP_TOKENS, LOOP_ROUNDS = 32, 4  # this many tokens, going round at least this often, are a loop
 
 
@@ -252,18 +254,44 @@ class WindowDecoder:
     ) -> Generator[Choice, None, None]:
         """Tokens as decoding from scratch makes them; a draft, for greedy decoding, only makes them come sooner."""
         accepted: list[int] = []
-        while temperature == 0 and draft:
-            part, draft = draft[:VERIFY_LIMIT], draft[VERIFY_LIMIT:]
+        rest = list(draft) if temperature == 0 else []
+        tries = MAX_DRAFTS
+        while rest and tries:
+            part = rest[:VERIFY_LIMIT]
             choices = self.decoder.verify(part, rules, accepted)
-            self.timings.passes += 1
             n_accepted = len(choices) - 1  # the last choice follows the agreed ones; `generate` makes it again
-            yield from choices[:n_accepted]
-            accepted += part[:n_accepted]
+            self.timings.passes += 1
             self.timings.draft_tokens += len(part)
             self.timings.draft_accepted += n_accepted
+            yield from choices[:n_accepted]
+            accepted += part[:n_accepted]
+            rest = rest[n_accepted:]
             if n_accepted < len(part):
-                break
-        for i, choice in enumerate(self.decoder.generate(rules, temperature, seed, accepted)):
+                tries -= 1
+                rest = yield from self._until_draft_fits(rest, accepted, rules)
+        yield from self._generate(rules, temperature, seed, accepted)
+
+    def _until_draft_fits(
+        self, rest: list[int], accepted: list[int], rules: Rules
+    ) -> Generator[Choice, None, list[int]]:
+        """Go on alone where a draft was wrong, until a token of it comes again; what follows that is a draft anew."""
+        for n, choice in enumerate(self._generate(rules, 0.0, 0, accepted), 1):
+            yield choice
+            accepted.append(choice.token)
+            near = rest[max(0, n - DRAFT_SHIFT) : n + DRAFT_SHIFT]
+            if choice.token in near:
+                remaining = rest[max(0, n - DRAFT_SHIFT) + near.index(choice.token) + 1 :]
+                if len(remaining) >= LEAST_DRAFT:
+                    self.decoder.rewind(len(self._prompt) + len(accepted) - 1)
+                    self.decoder.prefill(accepted[-1:])
+                    self.timings.passes += 1
+                    return remaining
+        return []
+
+    def _generate(
+        self, rules: Rules, temperature: float, seed: int, accepted: Sequence[int]
+    ) -> Generator[Choice, None, None]:
+        for i, choice in enumerate(self.decoder.generate(rules, temperature, seed, tuple(accepted))):
             self.timings.passes += i > 0  # the first choice is made of logits that are there already
             yield choice
 
