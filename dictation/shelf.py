@@ -72,6 +72,10 @@ class Shelf:
     def cancel(self, job: str) -> None:
         self.downloads.cancel(job)
 
+    def waiting(self) -> list[events.Download]:
+        """Downloads that are not finished, from earlier runs too."""
+        return [job.event() for job in self.downloads.jobs()]
+
     def use(self, label: str) -> None:
         self._send(events.ChangeSettings({"recognition.model": label}))
 

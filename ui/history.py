@@ -31,7 +31,7 @@ from dictation.history import Entry, History
 from engine import store
 from ui import theme
 from ui.core import Core
-from ui.settings.models import button, quiet
+from ui.settings.models import button
 
 PAGE = 200  # entries fetched at a time
 SEARCH_PAUSE_MS = 200
@@ -200,7 +200,7 @@ class HistoryWindow(QWidget):
         self._list.setItemDelegate(EntryRow(self._list))
         self._list.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self._list.selectionModel().currentChanged.connect(lambda now, before: self._show(self.entries.entry(now)))
-        self._text, self._raw, self._wave, self._facts = QPlainTextEdit(), quiet(""), Waveform(), QFormLayout()
+        self._text, self._raw, self._wave, self._facts = QPlainTextEdit(), theme.Quiet(""), Waveform(), QFormLayout()
         self._text.setReadOnly(True)
         self._text.setAccessibleName(self.tr("Text"))
         self._models = QComboBox()

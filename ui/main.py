@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator
@@ -16,7 +17,7 @@ import resources
 from dictation import control, events, log, sounds
 from dictation.app import App, Wiring
 from dictation.events import Action, Command, Cue, Event
-from dictation.glance import Glance, see
+from dictation.glance import Glance, resting, see
 from dictation.settings import Settings
 from dictation.shelf import Shelf
 from ui import theme
@@ -115,8 +116,8 @@ class Front(QObject):
                 self._qt.quit()
 
     def _show(self, now_s: float) -> None:
-        if self.core.settings["general.show_overlay"]:
-            self.overlay.see(self.glance)
+        wanted = bool(self.core.settings["general.show_overlay"])
+        self.overlay.see(self.glance if wanted else replace(self.glance, overlay=False))
         self.tray.see(self.glance)
         main = self._windows.get("main")
         if isinstance(main, MainWindow) and main.isVisible():
@@ -167,8 +168,6 @@ class Front(QObject):
         self._dismiss()
 
     def _dismiss(self) -> None:
-        from dictation.glance import resting
-
         self.glance = resting(self.glance)
         self._show(time.monotonic())
 

@@ -14,13 +14,13 @@ from PySide6.QtGui import (
     QCursor,
     QFont,
     QGuiApplication,
+    QHideEvent,
     QMouseEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPalette,
     QPen,
-    QScreen,
     QTextCharFormat,
     QTextLayout,
     QTextOption,
@@ -69,6 +69,7 @@ class Overlay(QWidget):
         self._on_action, self._on_dismiss = on_action, on_dismiss
         self._glance = Glance()
         self._buttons: list[tuple[QRectF, Action]] = []
+        self._area = QRect(0, 0, 1024, 768)
         self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._frame.timeout.connect(self.update)
         self._second = QTimer(self, interval=1000)  # the clock's own tick, while one is shown
@@ -82,20 +83,26 @@ class Overlay(QWidget):
             self._frame.stop()
             self.hide()
             return
+        if self.isVisible() and _only_level(before, glance):
+            if not self._frame.isActive():
+                self._frame.start()
+            return
         if glance.started_s is not None and not self._second.isActive():
             self._second.start()
         elif glance.started_s is None:
             self._second.stop()
+        if not self.isVisible():  # it stays on one screen while it shows, wherever the mouse goes
+            screen = QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
+            self._area = screen.availableGeometry() if screen else self._area
         self._fit()
-        if not self.isVisible():
-            self.show()
-        if _only_level(before, glance):
-            if not self._frame.isActive():
-                self._frame.start()
-        else:
-            self.update()
+        self.show()
+        self.update()
         if before.face is not glance.face:
             self._announce()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._second.stop()
+        self._frame.stop()
 
     def _announce(self) -> None:
         self.setAccessibleDescription(say(self._glance.words))
@@ -105,16 +112,14 @@ class Overlay(QWidget):
 
     def _fit(self) -> None:
         """Height by lines of text; grows away from the screen's edge, always inside the work area."""
-        screen = _screen()
-        area = screen.availableGeometry() if screen else QRect(0, 0, 1024, 768)
-        width = min(WIDTH, area.width() - 2 * MARGIN)
-        height = 2 * PAD + min(MOST_LINES, self._layout(_text_width(width))[1]) * self._line_height()
+        width = min(WIDTH, self._area.width() - 2 * MARGIN)
+        height = 2 * PAD + min(MOST_LINES, self._layout(_text_width(width)).lineCount()) * self._line_height()
         if self._reason():
             height += self._line_height()
         if self._glance.actions:
             height += 8 + theme.CONTROL_HEIGHT
         size = QSize(width, max(LEAST_HEIGHT, height))
-        self.setGeometry(QRect(_corner(area, size, self.corner), size))
+        self.setGeometry(QRect(place(self._area, size, self.corner), size))
 
     def _line_height(self) -> int:
         return int(self.fontMetrics().lineSpacing() * 1.2)
@@ -135,7 +140,11 @@ class Overlay(QWidget):
         g = self._glance
         return say(g.words) if g.firm and g.face in (Face.HELD, Face.ERROR) else ""
 
-    def _layout(self, width: float) -> tuple[QTextLayout, int]:
+    def text_layout(self) -> QTextLayout:
+        """The text as it stands there, firm words first."""
+        return self._layout(_text_width(self.width()))
+
+    def _layout(self, width: float) -> QTextLayout:
         text, firm = self._shown()
         layout = QTextLayout(text, self.font())
         option = QTextOption()
@@ -151,7 +160,7 @@ class Overlay(QWidget):
             line.setPosition(QPointF(0, count * self._line_height()))
             count += 1
         layout.endLayout()
-        return layout, count
+        return layout
 
     # -------------------------------------------------------------------------------------------------------- drawing
 
@@ -161,7 +170,8 @@ class Overlay(QWidget):
         self._paint_ground(painter)
         self._paint_face(painter)
         left = PAD + FACE_SIZE + 12
-        layout, count = self._layout(_text_width(self.width()))
+        layout = self.text_layout()
+        count = layout.lineCount()
         hidden = max(0, count - MOST_LINES) * self._line_height()  # the newest lines are the ones to see
         box = QRectF(left, PAD, _text_width(self.width()), min(count, MOST_LINES) * self._line_height())
         if count == 1 and not self._glance.actions:
@@ -236,6 +246,10 @@ class Overlay(QWidget):
 
     # ---------------------------------------------------------------------------------------------------------- mouse
 
+    def buttons(self) -> list[tuple[QRectF, Action]]:
+        """What can be clicked, and where."""
+        return list(self._buttons)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         for box, action in self._buttons:
             if box.contains(event.position()):
@@ -281,11 +295,7 @@ def _small(font: QFont) -> QFont:
     return small
 
 
-def _screen() -> QScreen | None:
-    return QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
-
-
-def _corner(area: QRect, size: QSize, corner: str) -> QPoint:
+def place(area: QRect, size: QSize, corner: str) -> QPoint:
     """Where the pill's top left lies, clamped to the work area."""
     x = area.center().x() - size.width() // 2
     if corner.endswith("-left"):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel
 
 import resources
 from dictation.glance import Face
@@ -58,12 +58,25 @@ def faded(base: QColor, share: float) -> QColor:
     return colour_
 
 
-def quieten(label: QWidget) -> None:
-    """Write in grey: help texts, captions. Still 4.5:1 on both themes."""
-    palette = label.palette()
-    ink = palette.color(QPalette.ColorRole.WindowText)
-    palette.setColor(QPalette.ColorRole.WindowText, faded(ink, 0.7))
-    label.setPalette(palette)
+class Quiet(QLabel):
+    """A text in grey: help, captions. Still 4.5:1 on both themes, and follows a change of theme."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self.setWordWrap(True)
+        self._quieten()
+
+    def _quieten(self) -> None:
+        parent = self.parentWidget()
+        around = parent.palette() if parent is not None else QGuiApplication.palette()
+        own = QPalette()  # this one colour; all others go on coming from around
+        own.setColor(QPalette.ColorRole.WindowText, faded(around.color(QPalette.ColorRole.WindowText), 0.72))
+        self.setPalette(own)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ParentChange):
+            self._quieten()  # setting the palette that is there already sends no event
 
 
 @lru_cache(maxsize=64)

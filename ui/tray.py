@@ -71,7 +71,7 @@ class Tray(QObject):
     def _submenu(self, text: str, fill: Callable[[QMenu], None]) -> QMenu:
         """A menu that is filled when it opens, so that it costs nothing before."""
         menu = QMenu(text, self.menu)
-        menu.aboutToShow.connect(lambda: (menu.clear(), fill(menu)))
+        menu.aboutToShow.connect(lambda: (_empty(menu), fill(menu)))
         self.menu.addMenu(menu)
         return menu
 
@@ -122,10 +122,12 @@ class Tray(QObject):
 
     def _fill_models(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
-        for model in store.installed():
+        models = store.installed()
+        in_use = next((m for m in models if self._glance.model in (m.label, m.name, str(m.path))), None)
+        for model in models:
             action = menu.addAction(f"{model.name} {model.quant}")
             action.setCheckable(True)
-            action.setChecked(self._glance.model in (model.label, model.name))
+            action.setChecked(model is in_use)
             action.setActionGroup(group)
             action.triggered.connect(lambda checked=False, m=model.label: self._core.send(events.UseModel(m)))
         menu.addSeparator()
@@ -134,9 +136,8 @@ class Tray(QObject):
     def _fill_languages(self, menu: QMenu) -> None:
         chosen = self._core.settings["recognition.language"]
         mine = set(self._core.settings["recognition.my_languages"])
-        group = QActionGroup(menu)
 
-        def add(where: QMenu, code: str, name: str) -> None:
+        def add(where: QMenu, group: QActionGroup, code: str, name: str) -> None:
             action = where.addAction(name)
             action.setCheckable(True)
             action.setChecked(code == chosen)
@@ -144,14 +145,16 @@ class Tray(QObject):
             change = events.ChangeSettings({"recognition.language": code})
             action.triggered.connect(lambda checked=False: self._core.send(change))
 
-        add(menu, "auto", self.tr("Automatic, among mine") if mine else self.tr("Automatic"))
+        group = QActionGroup(menu)
+        add(menu, group, "auto", self.tr("Automatic, among mine") if mine else self.tr("Automatic"))
         menu.addSeparator()
         for code, name in self._languages:
             if code in mine or code == chosen:
-                add(menu, code, name)
+                add(menu, group, code, name)
         every = menu.addMenu(self.tr("All"))
+        group = QActionGroup(every)
         for code, name in self._languages:
-            add(every, code, name)
+            add(every, group, code, name)
 
     def _fill_microphones(self, menu: QMenu) -> None:
         self._core.send(events.ListMicrophones())  # for the next opening; the menu shows what is known
@@ -176,6 +179,13 @@ class Tray(QObject):
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason is QSystemTrayIcon.ActivationReason.Trigger:
             self._open("main")
+
+
+def _empty(menu: QMenu) -> None:
+    """Take all out, with what `clear` leaves behind."""
+    menu.clear()
+    for left in (*menu.findChildren(QMenu), *menu.findChildren(QActionGroup)):
+        left.deleteLater()
 
 
 def _short(text: str) -> str:

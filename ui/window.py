@@ -14,7 +14,7 @@ from dictation.glance import Face, Glance
 from ui import theme
 from ui.bridge import say
 from ui.core import Core
-from ui.settings.models import button, heading, quiet
+from ui.settings.models import button, heading
 
 
 class FaceView(QWidget):
@@ -43,7 +43,7 @@ class MainWindow(QWidget):
         self.setWindowIcon(theme.app_icon())
         self.setAcceptDrops(True)
         self.resize(480, 420)
-        self._face, self._words, self._model = FaceView(), heading(""), quiet("")
+        self._face, self._words, self._model = FaceView(), heading(""), theme.Quiet("")
         self._text = QPlainTextEdit()
         self._text.setReadOnly(True)
         self._text.setAccessibleName(self.tr("Last text"))
@@ -74,7 +74,7 @@ class MainWindow(QWidget):
         column.addWidget(self._text, 1)
         column.addWidget(self._files)
         column.addLayout(row)
-        column.addWidget(quiet(self.tr("Drop audio or video files here to write them down.")))
+        column.addWidget(theme.Quiet(self.tr("Drop audio or video files here to write them down.")))
         self._note = QLabel(note)
         self._note.setWordWrap(True)
         self._note.setVisible(bool(note))

@@ -102,7 +102,7 @@ class SettingsWindow(QWidget):
         """Keep up with changes from elsewhere: the command line, the tray."""
         if isinstance(event, events.SettingsChanged):
             for page in self._pages:
-                page.show_values(self._core.settings)
+                page.show_values(self._core.settings, event.keys)
 
     def _change(self, key: str, value: Any) -> None:
         self._core.send(events.ChangeSettings({key: value}))

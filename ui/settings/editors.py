@@ -213,10 +213,10 @@ class WordsEditor(Editor):
         self._box = _Lines()
         self._box.setPlaceholderText(QCoreApplication.translate("editors", "One per line"))
         self._box.setTabChangesFocus(True)
-        self._box.setFixedHeight(112)
         self._box.done.connect(self._done)
         self._last: tuple[str, ...] = ()
         self._hold(self._box)
+        self._box.setFixedHeight(112)
 
     def _done(self) -> None:
         if self.value() != self._last:

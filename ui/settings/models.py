@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -45,6 +45,7 @@ class ModelActions(Protocol):
     def import_file(self, path: Path) -> None: ...
     def calibrate(self, label: str) -> None: ...
     def unload(self) -> None: ...
+    def waiting(self) -> list[Download]: ...
 
 
 def heading(text: str, factor: float = 1.15) -> QLabel:
@@ -56,18 +57,17 @@ def heading(text: str, factor: float = 1.15) -> QLabel:
     return label
 
 
-def quiet(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setWordWrap(True)
-    theme.quieten(label)
-    return label
-
-
 def button(text: str, act: Callable[[], None]) -> QPushButton:
     made = QPushButton(text)
     made.setMinimumHeight(theme.CONTROL_HEIGHT)
     made.clicked.connect(lambda checked: act())
     return made
+
+
+def _languages(count: int) -> str:
+    if count == 1:
+        return QCoreApplication.translate("models", "English only")
+    return QCoreApplication.translate("models", "{count} languages").format(count=count)
 
 
 class Card(QFrame):
@@ -89,7 +89,7 @@ class InUse(Card):
         super().__init__("card:in_use")
         self._actions = actions
         self._label = ""
-        self._title, self._state = heading(self.tr("No model in use")), quiet("")
+        self._title, self._state = heading(self.tr("No model in use")), theme.Quiet("")
         row = QHBoxLayout()
         row.addWidget(button(self.tr("Calibrate"), lambda: self._actions.calibrate(self._label)))
         row.addWidget(button(self.tr("Unload"), self._actions.unload))
@@ -183,17 +183,17 @@ class ModelCard(Card):
         self._open.setMinimumHeight(theme.CONTROL_HEIGHT)
         self._open.setAccessibleName(self.tr("Quants of {model}").format(model=model.name))
         self._open.toggled.connect(self._toggle)
-        facts = [model.parameters, self.tr("%n language(s)", "", model.languages), model.licence]
+        facts = [model.parameters, _languages(model.languages), model.licence]
         if model.translate:
             facts.append(self.tr("translates to English"))
         top = QHBoxLayout()
         top.addWidget(self._open)
-        about = quiet(" · ".join(facts))
+        about = theme.Quiet(" · ".join(facts))
         about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         top.addWidget(about, 1)
         self.column.addLayout(top)
-        self.column.addWidget(quiet(model.sentence))
+        self.column.addWidget(theme.Quiet(model.sentence))
 
     def _toggle(self, opened: bool) -> None:
         self._open.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
@@ -219,7 +219,7 @@ class ModelCard(Card):
 class ModelsPage(QScrollArea):
     """Everything about models; `see` keeps it up to date."""
 
-    def __init__(self, actions: ModelActions) -> None:
+    def __init__(self, actions: ModelActions, models: Sequence[CatalogModel] | None = None) -> None:
         super().__init__()
         self.setObjectName("page:models")
         self.setWidgetResizable(True)
@@ -233,9 +233,11 @@ class ModelsPage(QScrollArea):
         self._in_use = InUse(actions)
         self._undo = button(self.tr("Undo"), self._undo_delete)
         self._deleted = QLabel()
-        self._cards = [ModelCard(m, actions) for m in catalog.models()]
+        self._cards = [ModelCard(m, actions) for m in models or catalog.models()]
         self._build()
         self.refresh()
+        for job in actions.waiting():
+            self._see_download(job)
 
     def _build(self) -> None:
         holder = QWidget()
@@ -260,7 +262,7 @@ class ModelsPage(QScrollArea):
         more.addWidget(button(self.tr("Add a file…"), self._add_file))
         more.addStretch(1)
         column.addLayout(more)
-        column.addWidget(quiet(self.tr("Or drop a GGUF or ggml file here.")))
+        column.addWidget(theme.Quiet(self.tr("Or drop a GGUF or ggml file here.")))
         column.addStretch(1)
         self.setWidget(holder)
 
@@ -271,7 +273,7 @@ class ModelsPage(QScrollArea):
                 widget.deleteLater()
         models = store.installed()
         if not models:
-            self._installed.addWidget(quiet(self.tr("None yet. “base” is a good start.")))
+            self._installed.addWidget(theme.Quiet(self.tr("None yet. “base” is a good start.")))
         for model in models:
             self._installed.addWidget(self._installed_row(model))
         for card in self._cards:
@@ -283,7 +285,7 @@ class ModelsPage(QScrollArea):
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(QLabel(f"{model.name} {model.quant}"), 1)
-        line.addWidget(quiet(megabytes(model.size_bytes)))
+        line.addWidget(theme.Quiet(megabytes(model.size_bytes)))
         line.addWidget(button(self.tr("Use now"), lambda: self._actions.use(model.label)))
         line.addWidget(button(self.tr("Calibrate"), lambda: self._actions.calibrate(model.label)))
         line.addWidget(button(self.tr("Delete"), lambda: self._delete(model.label)))

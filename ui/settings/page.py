@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt
@@ -77,15 +77,14 @@ class Row(QFrame):
         column.addLayout(top)
         if wide:
             column.addWidget(self.editor)
-        help_ = QLabel(editors.say(setting.help))
-        help_.setWordWrap(True)
-        theme.quieten(help_)
+        help_ = theme.Quiet(editors.say(setting.help))
         if setting.kind == "switch":
             help_.setIndent(24)
         column.addWidget(help_)
 
     def show_value(self, value: Any) -> None:
-        self.editor.set_value(value)
+        if value != self.editor.value():  # an editor that shows it already keeps its cursor and its open cell
+            self.editor.set_value(value)
         self._mark(value)
 
     def _mark(self, value: Any) -> None:
@@ -139,9 +138,11 @@ class Page(QScrollArea):
         """Put a widget of the page's own above or below the rows."""
         self.column.insertWidget(1 if above else self.column.count() - 1, widget)
 
-    def show_values(self, values: table.Settings) -> None:
+    def show_values(self, values: table.Settings, keys: Collection[str]) -> None:
+        """Show these settings anew; the others keep what is just being typed."""
         for row in self.rows:
-            row.show_value(values[row.setting.key])
+            if row.setting.key in keys:
+                row.show_value(values[row.setting.key])
 
     def filter(self, words: str) -> int:
         """Show only the rows that match; returns how many do."""

@@ -182,7 +182,8 @@ class Chart(QWidget):
 
     def show_rows(self, rows: list[QuantFacts]) -> None:
         self._points = [(r.quant, r.download_bytes / 1e6, r.error_percent.value) for r in rows if r.error_percent]
-        self.setVisible(len(self._points) > 1)
+        if self.parentWidget() is not None:  # before, it would be a window of its own
+            self.setVisible(len(self._points) > 1)
         described = "; ".join(f"{q}: {mb:.0f} MB, {error:.2f} %" for q, mb, error in self._points)
         self.setAccessibleName(self.tr("Download size against words wrong"))
         self.setAccessibleDescription(described)

@@ -1,0 +1,137 @@
+"""The pill: never takes the focus, shows firm and tentative words, stays inside the screen, costs nothing hidden."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QRect, QSize, Qt, QTimer
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from dictation.glance import Face, Glance, Phrase
+from ui.overlay import CORNERS, MOST_LINES, Overlay, place
+
+LISTENING = Glance(face=Face.LISTENING, words=Phrase("Listening"), overlay=True, started_s=0.0)
+HELD = Glance(
+    face=Face.HELD,
+    words=Phrase("Not typed: {reason}", {"reason": "the window changed"}),
+    firm="some words",
+    overlay=True,
+    actions=("insert_again", "copy"),
+)
+
+
+class Shown:
+    """An overlay and what its buttons and its ground did."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.acts: list[str] = []
+        self.overlay = Overlay(self.acts.append, lambda: self.acts.append("dismiss"))
+        qtbot.addWidget(self.overlay)
+
+
+@pytest.fixture
+def shown(qtbot: QtBot) -> Shown:
+    return Shown(qtbot)
+
+
+def timers(widget: QWidget) -> list[QTimer]:
+    return [timer for timer in widget.findChildren(QTimer) if timer.isActive()]
+
+
+def test_it_asks_the_system_for_no_focus(shown: Shown) -> None:
+    flags = shown.overlay.windowFlags()
+    assert flags & Qt.WindowType.WindowDoesNotAcceptFocus and flags & Qt.WindowType.WindowStaysOnTopHint
+    assert shown.overlay.testAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+    assert shown.overlay.focusPolicy() is Qt.FocusPolicy.NoFocus
+
+
+def test_hidden_it_has_no_timer(shown: Shown) -> None:
+    shown.overlay.see(LISTENING)
+    assert timers(shown.overlay)
+    shown.overlay.see(replace(LISTENING, overlay=False))
+    assert not shown.overlay.isVisible() and not timers(shown.overlay)
+
+
+def test_hidden_by_others_it_has_no_timer_either(shown: Shown) -> None:
+    shown.overlay.see(LISTENING)
+    shown.overlay.hide()
+    assert not timers(shown.overlay)
+
+
+def test_levels_alone_are_drawn_at_most_thirty_times_a_second(shown: Shown, qtbot: QtBot) -> None:
+    class Counting(Overlay):
+        painted = 0
+
+        def paintEvent(self, event: object) -> None:
+            self.painted += 1
+            super().paintEvent(event)
+
+    overlay = Counting(lambda action: None, lambda: None)
+    qtbot.addWidget(overlay)
+    overlay.see(LISTENING)
+    qtbot.waitUntil(lambda: overlay.painted > 0)
+    overlay.painted = 0
+    for i in range(200):
+        overlay.see(replace(LISTENING, level=(i % 100) / 100))
+    assert overlay.painted == 0  # a frame waits for its timer, however many levels come
+    qtbot.waitUntil(lambda: overlay.painted == 1)
+
+
+def test_firm_words_are_solid_and_tentative_ones_pale(shown: Shown) -> None:
+    shown.overlay.see(replace(LISTENING, firm="all of this", tentative="may change"))
+    firm, tentative = shown.overlay.text_layout().formats()
+    assert (firm.start, firm.length) == (0, len("all of this"))
+    assert (tentative.start, tentative.length) == (len("all of this"), len(" may change"))
+    assert firm.format.foreground().color().alphaF() == 1.0
+    assert tentative.format.foreground().color().alphaF() == pytest.approx(0.6, abs=0.01)
+
+
+def test_long_text_takes_three_lines_and_no_more(shown: Shown) -> None:
+    shown.overlay.see(replace(LISTENING, firm="word " * 10))
+    few = shown.overlay.height()
+    heights = set()
+    for words in (60, 120, 2000):
+        shown.overlay.see(replace(LISTENING, firm="word " * words))
+        heights.add(shown.overlay.height())
+    assert shown.overlay.text_layout().lineCount() > MOST_LINES
+    assert len(heights) == 1 and few < heights.pop() < few + MOST_LINES * 40
+
+
+@pytest.mark.parametrize("corner", [*CORNERS, "caret"])
+@pytest.mark.parametrize("area", [QRect(0, 0, 1280, 680), QRect(1920, -300, 800, 600), QRect(0, 27, 320, 240)])
+@pytest.mark.parametrize("size", [QSize(480, 56), QSize(300, 200)])
+def test_it_stays_inside_the_work_area(corner: str, area: QRect, size: QSize) -> None:
+    box = QRect(place(area, size, corner), size)
+    assert box.top() >= area.top() and box.left() >= area.left()
+    if size.width() <= area.width():
+        assert area.contains(box)
+
+
+def test_it_stays_on_one_screen_while_a_take_lasts(shown: Shown) -> None:
+    shown.overlay.see(LISTENING)
+    at = shown.overlay.geometry().bottomLeft()
+    shown.overlay.see(replace(LISTENING, firm="word " * 60))
+    assert shown.overlay.geometry().bottomLeft() == at  # grows away from the edge
+
+
+def test_held_text_offers_its_actions_by_mouse(shown: Shown, qtbot: QtBot) -> None:
+    shown.overlay.see(HELD)
+    qtbot.waitUntil(lambda: len(shown.overlay.buttons()) == 2)
+    for box, action in shown.overlay.buttons():
+        qtbot.mouseClick(shown.overlay, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
+        assert shown.acts[-1] == action
+    qtbot.mouseClick(shown.overlay, Qt.MouseButton.LeftButton, pos=shown.overlay.rect().topRight())
+    assert shown.acts[-1] == "dismiss"
+
+
+def test_a_click_while_listening_does_nothing(shown: Shown, qtbot: QtBot) -> None:
+    shown.overlay.see(LISTENING)
+    qtbot.mouseClick(shown.overlay, Qt.MouseButton.LeftButton)
+    assert shown.acts == []
+
+
+def test_the_state_is_in_the_accessibility_tree(shown: Shown) -> None:
+    shown.overlay.see(HELD)
+    assert shown.overlay.accessibleName() and "the window changed" in shown.overlay.accessibleDescription()

@@ -1,0 +1,72 @@
+"""Contrast of our colours on both themes, and icons that draw."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+import resources
+from ui import theme
+
+GROUNDS = {"light": ("#ffffff", "#efefef", "#000000"), "dark": ("#1e1e1e", "#323232", "#ffffff")}
+
+
+def palettes(scheme: str) -> list[QPalette]:
+    *grounds, ink = GROUNDS[scheme]
+    made = []
+    for ground in grounds:
+        palette = QPalette(QColor(ground))
+        palette.setColor(QPalette.ColorRole.Window, QColor(ground))
+        palette.setColor(QPalette.ColorRole.WindowText, QColor(ink))
+        made.append(palette)
+    return made
+
+
+def over(ink: QColor, ground: QColor) -> QColor:
+    """What a half transparent ink looks like."""
+    share = ink.alphaF()
+    mixed = [share * a + (1 - share) * b for a, b in zip(ink.getRgbF()[:3], ground.getRgbF()[:3], strict=True)]
+    return QColor.fromRgbF(*mixed)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["accent", "amber", "red", "good"])
+def test_our_colours_are_readable(qtbot: QtBot, scheme: str, name: str) -> None:
+    for palette in palettes(scheme):
+        ground = palette.color(QPalette.ColorRole.Window)
+        assert theme.contrast(theme.colour(name, palette), ground) >= 4.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_quiet_text_is_readable(qtbot: QtBot, scheme: str) -> None:
+    for palette in palettes(scheme):
+        parent = QWidget()
+        qtbot.addWidget(parent)
+        parent.setPalette(palette)
+        label = theme.Quiet("help")
+        label.setParent(parent)
+        ground = palette.color(QPalette.ColorRole.Window)
+        ink = over(label.palette().color(QPalette.ColorRole.WindowText), ground)
+        assert theme.contrast(ink, ground) >= 4.5
+
+
+def test_quiet_text_follows_a_change_of_theme(qtbot: QtBot) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    label = theme.Quiet("help")
+    label.setParent(parent)
+    for palette in (palettes("light")[0], palettes("dark")[0]):
+        parent.setPalette(palette)
+        ground = palette.color(QPalette.ColorRole.Window)
+        ink = label.palette().color(QPalette.ColorRole.WindowText)
+        assert theme.contrast(over(ink, ground), ground) >= 4.5
+
+
+def test_every_icon_draws_something(qapp: object) -> None:
+    names = [p.stem for p in (resources.FOLDER / "icons").glob("*.svg")]
+    assert len(names) > 20
+    for name in names:
+        image = theme.icon(name, QColor("black")).pixmap(24, 24).toImage()
+        assert any(image.pixelColor(x, y).alpha() for x in range(24) for y in range(24)), name
