@@ -49,13 +49,12 @@ def export(
     ("whisper.cpp" is the ggml-*.bin format, not GGUF).
     Returns what was written. Raises OptionError for an unknown preset or prefix, ModelFileError where the disk refuses.
     """
-    planned = plan(checkpoint, preset, include, exclude)
+    planned = plan_export(checkpoint, preset, include=include, exclude=exclude, dialect=dialect)
     if dialect == "whisper.cpp":
-        return _export_ggml(checkpoint, [_as_whisper_cpp_wants(tensor) for tensor in planned], path, progress)
+        return _export_ggml(checkpoint, planned, path, progress)
     metadata = keys.sayso(checkpoint, preset)
     extra: dict[str, F32] = {}  # tensors that are no weights
     if dialect == "transcribe.cpp":
-        planned = [_as_transcribe_cpp_wants(tensor) for tensor in planned]
         names = {transcribe_cpp_name(tensor.name): tensor for tensor in planned}
         metadata, extra = keys.transcribe_cpp(checkpoint, preset), keys.transcribe_cpp_frontend(checkpoint)
     else:
@@ -69,6 +68,25 @@ def export(
         return packed(checkpoint[names[slot.name].name], slot.type)
 
     writer.write(path, metadata, slots, data, progress)
+    return planned
+
+
+def plan_export(
+    checkpoint: Checkpoint,
+    preset: str,
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    dialect: Dialect = "sayso",
+) -> list[PlannedTensor]:
+    """What `export` writes for the same arguments; it raises the same OptionErrors."""
+    planned = plan(checkpoint, preset, include, exclude)
+    if dialect == "transcribe.cpp":
+        return [_as_transcribe_cpp_wants(tensor) for tensor in planned]
+    if dialect == "whisper.cpp":
+        planned = [_as_whisper_cpp_wants(tensor) for tensor in planned]
+        if len(_matrix_types(planned)) != 1:
+            raise OptionError("whisper.cpp reads files whose matrices all have one type: choose F32, F16 or Q8_0.")
     return planned
 
 
@@ -111,26 +129,32 @@ def _as_transcribe_cpp_wants(tensor: PlannedTensor) -> PlannedTensor:
     """transcribe.cpp takes convolutions and positions in F32 only."""
     if len(tensor.shape) != 3 and "embed_positions" not in tensor.name:
         return tensor
-    return replace(tensor, type=TensorType.F32)
+    return _changed(tensor, TensorType.F32, "transcribe.cpp takes nothing else")
 
 
 def _as_whisper_cpp_wants(tensor: PlannedTensor) -> PlannedTensor:
     """whisper.cpp takes positions in F32 and convolutions in F16 only."""
     if "embed_positions" in tensor.name:
-        return replace(tensor, type=TensorType.F32)
-    return replace(tensor, type=TensorType.F16) if len(tensor.shape) == 3 else tensor
+        return _changed(tensor, TensorType.F32, "whisper.cpp takes nothing else")
+    return _changed(tensor, TensorType.F16, "whisper.cpp takes nothing else") if len(tensor.shape) == 3 else tensor
+
+
+def _changed(tensor: PlannedTensor, kind: TensorType, why: str) -> PlannedTensor:
+    return tensor if tensor.type == kind else replace(tensor, type=kind, reason=f"{kind.name}: {why}")
+
+
+def _matrix_types(planned: Sequence[PlannedTensor]) -> set[TensorType]:
+    return {tensor.type for tensor in planned if len(tensor.shape) == 2 and "embed_positions" not in tensor.name}
 
 
 def _export_ggml(
     checkpoint: Checkpoint, planned: list[PlannedTensor], path: Path, progress: Callable[[int, int], None] | None
 ) -> list[PlannedTensor]:
-    kinds = {tensor.type for tensor in planned if len(tensor.shape) == 2 and "embed_positions" not in tensor.name}
-    if len(kinds) != 1:
-        raise OptionError("whisper.cpp reads files whose matrices all have one type: choose F32, F16 or Q8_0.")
+    (kind,) = _matrix_types(planned)
     total, done = sum(tensor.n_bytes for tensor in planned), 0
     filters = mel_filters(checkpoint.dims.n_mels) if checkpoint.mel_filters is None else checkpoint.mel_filters
     with writer.atomic(path) as part, part.open("wb") as file:
-        ggml.write_header(checkpoint, kinds.pop(), filters, file)
+        ggml.write_header(checkpoint, kind, filters, file)
         for tensor in planned:
             data = packed(checkpoint[tensor.name], tensor.type)
             ggml.write_tensor(Tensor(tensor.name, tensor.shape, tensor.type, data), file)

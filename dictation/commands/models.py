@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dictation.commands import workshop
+from dictation.commands.verbs import add_verb, progress_bars, size_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -13,53 +16,47 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Each verb names its function; a new one is a few lines here and a function below."""
+    """Each verb names its function; a new one is a few lines here, or in `workshop`, and a function below."""
     verbs = parser.add_subparsers(metavar="VERB", required=True)
 
-    verb = _add(verbs, "list", _list, "show the installed models, or those that can be had")
+    verb = add_verb(verbs, "list", _list, "show the installed models, or those that can be had")
     verb.add_argument("--available", action="store_true", help="the catalogue: every known model and quant")
     verb.add_argument("--remote", metavar="REPO", help="the model files of a repository on the Hub (owner/name)")
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
-    verb = _add(verbs, "pull", _pull, "fetch a model from the Hub; goes on where an earlier attempt ended")
+    verb = add_verb(verbs, "pull", _pull, "fetch a model from the Hub; goes on where an earlier attempt ended")
     verb.add_argument("model", help="base, base:Q5_K_M, owner/name, owner/name:Q8_0 or owner/name:gguf:Q8_0")
 
-    verb = _add(verbs, "use", _use, "dictate with this model from now on")
+    verb = add_verb(verbs, "use", _use, "dictate with this model from now on")
     verb.add_argument("model", help="an installed model (base, base:Q8_0)")
 
-    verb = _add(verbs, "verify", _verify, "read whole model files and compare them with their known checksums")
+    verb = add_verb(verbs, "verify", _verify, "read whole model files and compare them with their known checksums")
     verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
 
-    verb = _add(verbs, "calibrate", _calibrate, "measure speed, memory and errors on this computer")
+    verb = add_verb(verbs, "calibrate", _calibrate, "measure speed, memory and errors on this computer")
     verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
-    verb = _add(verbs, "import", _import, "make the starter models, use a GGUF where it lies, or convert another kind")
+    verb = add_verb(verbs, "import", _import, "make the starter models, use a GGUF as it lies, or convert the rest")
     verb.add_argument("sources", nargs="+", metavar="SOURCE", help="`starter`, or a model file or folder")
     verb.add_argument("--name", help="call the model so, instead of what the file says")
 
-    verb = _add(verbs, "info", _info, "show what a model is and can")
+    verb = add_verb(verbs, "info", _info, "show what a model is and can")
     verb.add_argument("model", help="an installed model (base, base:Q8_0) or a model file")
     verb.add_argument("--json", action="store_true", help="one JSON object, for scripts")
 
-    verb = _add(verbs, "remove", _remove, "delete models from Sayso's folder; files elsewhere are only forgotten")
+    verb = add_verb(verbs, "remove", _remove, "delete models from Sayso's folder; files elsewhere are only forgotten")
     verb.add_argument("models", nargs="+", metavar="MODEL", help="an installed model (base, base:Q8_0)")
 
-    verb = _add(verbs, "where", _where, "show the models folder, or a model's file")
+    verb = add_verb(verbs, "where", _where, "show the models folder, or a model's file")
     verb.add_argument("model", nargs="?", help="an installed model")
+
+    workshop.add_verbs(verbs)
 
 
 def run(arguments: argparse.Namespace) -> int:
     verb: Callable[[argparse.Namespace], int] = arguments.verb
     return verb(arguments)
-
-
-def _add(verbs, name: str, function: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:  # type: ignore[no-untyped-def]
-    verb: argparse.ArgumentParser = verbs.add_parser(
-        name, help=help, description=help[0].upper() + help[1:] + ".", allow_abbrev=False
-    )
-    verb.set_defaults(verb=function)
-    return verb
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -79,7 +76,7 @@ def _list(arguments: argparse.Namespace) -> int:
         say("No model is installed. Run `sayso models import starter`.")
     width = max((len(model.label) for model in models), default=0)
     for model in models:
-        print(f"{model.label:{width}}  {_size(model.size_bytes):>8}  {model.path}")
+        print(f"{model.label:{width}}  {size_text(model.size_bytes):>8}  {model.path}")
     return DONE
 
 
@@ -98,7 +95,7 @@ def _list_remote(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print(json.dumps({"model": label, "size_bytes": size_bytes}))
         else:
-            print(f"{label:{width}}  {_size(size_bytes):>8}")
+            print(f"{label:{width}}  {size_text(size_bytes):>8}")
     return DONE
 
 
@@ -123,7 +120,7 @@ def _pull(arguments: argparse.Namespace) -> int:
         ref = hub.parse_ref(arguments.model)
         file = hub.choose(hub.list_files(ref.repo), ref)
         name = name_of(file)
-    bar = _progress()
+    bar = progress_bars()
     pulled = install(file, name, on_progress=lambda p: bar(name, p.done_bytes, p.total_bytes) if bar else None)
     say(f"{name} is {pulled.outcome}: {pulled.path}")
     return DONE
@@ -186,7 +183,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         else:
             print(
                 f"{label}: {result.speed:.1f} times faster than speech on {result.device}, "
-                f"{_size(result.memory_bytes)} of memory, {result.words_wrong} of {result.words} words wrong"
+                f"{size_text(result.memory_bytes)} of memory, {result.words_wrong} of {result.words} words wrong"
             )
     return DONE
 
@@ -201,9 +198,9 @@ def _import(arguments: argparse.Namespace) -> int:
         return wrong_use("--name can name one model only")
     for source in arguments.sources:
         if source == "starter":
-            models = store.import_starter(progress=_progress())
+            models = store.import_starter(progress=progress_bars())
         else:
-            models = [store.import_file(Path(source).expanduser(), arguments.name or "", progress=_progress())]
+            models = [store.import_file(Path(source).expanduser(), arguments.name or "", progress=progress_bars())]
         for model in models:
             say(f"{model.label} is installed: {model.path}")
     return DONE
@@ -238,7 +235,7 @@ def _info(arguments: argparse.Namespace) -> int:
     decoder = f"{dims.n_text_layer} layers of {dims.n_text_state}, {dims.n_text_head} heads, {dims.n_vocab} tokens"
     rows = {
         "model": f"{checkpoint.name or 'without a name'}, {checkpoint.quant}",
-        "file": f"{path} ({_size(path.stat().st_size)})" if path else "",
+        "file": f"{path} ({size_text(path.stat().st_size)})" if path else "",
         "languages": languages,
         "licence": checkpoint.licence or "not said in the file",
         "encoder": encoder,
@@ -269,26 +266,3 @@ def _where(arguments: argparse.Namespace) -> int:
 
 def _fields(model: InstalledModel) -> dict[str, object]:
     return {"name": model.name, "quant": model.quant, "size_bytes": model.size_bytes, "file": str(model.path)}
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:.0f} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:.1f} GB"
-
-
-def _progress() -> Callable[[str, int, int], None] | None:
-    """A bar per model on stderr, or none where nobody watches."""
-    import sys
-
-    if not sys.stderr.isatty():
-        return None
-    from tqdm import tqdm
-
-    bars: dict[str, tqdm[None]] = {}
-
-    def show(name: str, done: int, total: int) -> None:
-        bar = bars.setdefault(name, tqdm(desc=name, total=total, unit="B", unit_scale=True, leave=False))
-        bar.update(done - bar.n)
-        if done >= total:
-            bar.close()
-
-    return show

@@ -1,0 +1,140 @@
+"""The verbs of `sayso models` that make models and give them away: export, quantize-all."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from dictation.commands.verbs import add_verb, progress_bars, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from engine.checkpoint import Checkpoint
+    from engine.presets import PlannedTensor
+
+# as in engine.presets and engine.export, which are too heavy for listing verbs; a test compares them
+FORMATS = ("F32", "F16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q5_K", "Q4_K", "Q5_1", "Q5_0", "Q4_1", "Q4_0")
+DIALECTS = ("sayso", "transcribe.cpp", "whisper.cpp")
+
+
+def add_verbs(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = add_verb(verbs, "export", _export, "write a model in another format, quantized or not, and try it out")
+    verb.add_argument("source", metavar="SOURCE", help="an installed model (base, base:F16), or a model file or folder")
+    verb.add_argument("--format", required=True, type=str.upper, choices=FORMATS, help="of the decoder's matrices")
+    verb.add_argument("--include", type=_prefixes, default=(), metavar="P,...", help="quantize these tensors only")
+    verb.add_argument("--exclude", type=_prefixes, default=(), metavar="P,...", help="keep these tensors as they are")
+    verb.add_argument("--dialect", choices=DIALECTS, default="sayso", help="for which program (default: sayso)")
+    verb.add_argument("-o", "--output", metavar="FILE", help="write here (default: the models folder)")
+    verb.add_argument("--dry-run", action="store_true", help="only show every tensor with its type, size and reason")
+    _add_no_smoke(verb)
+
+    verb = add_verb(verbs, "quantize-all", _quantize_all, "write every usual format that is smaller than the source")
+    verb.add_argument("source", metavar="SOURCE", help="an installed model (base, base:F16), or a model file or folder")
+    verb.add_argument("-o", "--output", metavar="DIR", help="write here (default: the models folder)")
+    _add_no_smoke(verb)
+
+
+def _add_no_smoke(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--no-smoke", action="store_true", help="do not load what was written to hear a sample with it")
+
+
+def _prefixes(text: str) -> tuple[str, ...]:
+    return tuple(prefix for prefix in (part.strip() for part in text.split(",")) if prefix)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from dictation.cli import DONE, wrong_use
+    from engine.export import export, plan_export
+
+    checkpoint = _source(arguments.source)
+    choices = {"include": arguments.include, "exclude": arguments.exclude, "dialect": arguments.dialect}
+    if arguments.dry_run:
+        _show_plan(plan_export(checkpoint, arguments.format, **choices))
+        return DONE
+    path = Path(arguments.output).expanduser() if arguments.output else _target(checkpoint, arguments)
+    if path.is_dir():
+        return wrong_use(f"{path} is a folder; -o names the file to write")
+    if _is_source(path, checkpoint):
+        return wrong_use(f"{path} is the source itself; name another file with -o")
+    bars = progress_bars()
+    report = (lambda done, total: bars(path.name, done, total)) if bars else None
+    export(checkpoint, arguments.format, path, report, **choices)
+    _finish(path, smoke=not arguments.no_smoke)
+    return DONE
+
+
+def _quantize_all(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from dictation.cli import DONE, say
+    from engine import store
+    from engine.export import export_matrix
+
+    checkpoint = _source(arguments.source)
+    folder = Path(arguments.output).expanduser() if arguments.output else store.models_dir()
+    made = export_matrix(checkpoint, folder, progress_bars())
+    if not made:
+        say(f"Nothing is smaller than {arguments.source} already is ({checkpoint.quant}); start from a larger format.")
+    for path in made:
+        _finish(path, smoke=not arguments.no_smoke)
+    return DONE
+
+
+def _source(text: str) -> Checkpoint:
+    """The model that `text` names, with a name that can be part of a file's."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from engine import store
+    from engine.formats.load import load
+
+    path = Path(text).expanduser()
+    path = path if path.exists() else store.find(text)
+    checkpoint = load(path)
+    return replace(checkpoint, name=store.plain_name(checkpoint.name or path.stem))
+
+
+def _target(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Path:
+    """In the models folder, as an installed model; what is for other programs goes into the current folder."""
+    from pathlib import Path
+
+    from engine import store
+
+    if arguments.dialect == "whisper.cpp":
+        return Path(f"ggml-{checkpoint.name}-{arguments.format.lower()}.bin")
+    file = f"{checkpoint.name}-{arguments.format}.gguf"
+    return store.models_dir() / file if arguments.dialect == "sayso" else Path(file)
+
+
+def _is_source(path: Path, checkpoint: Checkpoint) -> bool:
+    return checkpoint.path is not None and path.exists() and path.samefile(checkpoint.path)
+
+
+def _show_plan(planned: Sequence[PlannedTensor]) -> None:
+    """A line per tensor: name, shape, type before and after, bytes, reason; then the total."""
+    width = max(len(tensor.name) for tensor in planned)
+    for tensor in planned:
+        shape = "x".join(str(n) for n in tensor.shape)
+        kinds = f"{tensor.source_type.name} -> {tensor.type.name}"
+        print(f"{tensor.name:{width}}  {shape:>12}  {kinds:14}  {tensor.n_bytes:>13,}  {tensor.reason}")
+    total = sum(tensor.n_bytes for tensor in planned)
+    print(f"{'all':{width}}  {len(planned):>4} tensors  {'':14}  {total:>13,}")
+
+
+def _finish(path: Path, *, smoke: bool) -> None:
+    """Hear the sample with what was written; a file that can't is not left behind."""
+    from dictation.cli import say
+    from engine.errors import ModelFileError
+    from engine.smoke import smoke as hear
+
+    if smoke:
+        try:
+            hear(path)
+        except ModelFileError as error:
+            path.unlink()
+            raise ModelFileError(f"{error} It is deleted; --no-smoke keeps such a file.") from error
+    say(f"{path} is written ({size_text(path.stat().st_size)})" + (", and hears the sample." if smoke else "."))
