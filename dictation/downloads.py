@@ -67,7 +67,7 @@ class Downloads:
         cache_dir: Path | None = None,
     ) -> None:
         self._publish, self._on_installed = publish, on_installed
-        self._endpoint, self._cache_dir = endpoint, cache_dir
+        self.endpoint, self._cache_dir = endpoint, cache_dir
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         for job in _saved():
@@ -90,7 +90,7 @@ class Downloads:
         """Fetch a model of the catalogue. Asks the Hub first where the catalogue knows no hash."""
         file = model.remote(quant)
         if file.sha256 is None:
-            listed = hub.list_files(model.repo, endpoint=self._endpoint)
+            listed = hub.list_files(model.repo, endpoint=self.endpoint)
             file = hub.choose(listed, hub.ModelRef(model.repo, filename=file.path))
         return self.start(f"{model.name}:{quant}", file)
 
@@ -155,7 +155,7 @@ class Downloads:
                 on_progress=progress,
                 on_checking=checking,
                 wish=lambda: job.wish,
-                endpoint=self._endpoint,
+                endpoint=self.endpoint,
                 cache_dir=self._cache_dir,
             )
             if pulled.path is not None:

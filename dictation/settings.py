@@ -42,6 +42,7 @@ class Setting:
     widget: str = ""  # "microphone", "model", "hotkey", "languages", "replacements", "program_rules", ...
     renamed_from: tuple[str, ...] = ()
     advanced: bool = False
+    hidden: bool = False  # kept here, but not for people to edit
 
     @property
     def page(self) -> str:
@@ -135,6 +136,9 @@ TABLE: tuple[Setting, ...] = (
     _switch("general.sound_ready", True, "Sound when listening", "Played when the microphone really hears."),
     _switch("general.sound_done", False, "Sound when done", "Played when the text has arrived."),
     _switch("general.sound_problem", True, "Sound when held or failed", "Tells you to look at the screen."),
+    _amount(
+        "general.welcome_step", 0, 0, 5, "", "First steps", "How far the introduction got; 5 is its end.", hidden=True
+    ),
     Setting("microphone.device", "text", "", "Microphone", "Empty follows the system's default.", widget="microphone"),
     _amount(
         "microphone.channel", 0, 0, 64, "", "Channel", "0 takes the loudest; a number takes that input of the device."

@@ -39,9 +39,10 @@ class Shelf:
         publish: Callable[[Event], None],
         changed: Callable[[], None] = lambda: None,
         downloads: Downloads | None = None,
+        endpoint: str | None = None,
     ) -> None:
         self._send, self._publish, self._changed = send, publish, changed
-        self.downloads = downloads or Downloads(publish, lambda label: changed())
+        self.downloads = downloads or Downloads(publish, lambda label: changed(), endpoint)
         self._deleted: Deleted | None = None
         self._timer: threading.Timer | None = None
 
@@ -57,7 +58,7 @@ class Shelf:
                 self.downloads.start_catalogued(known, reference.partition(":")[2] or "Q8_0")
                 return
             ref = hub.parse_ref(reference)
-            file = hub.choose(hub.list_files(ref.repo), ref)
+            file = hub.choose(hub.list_files(ref.repo, endpoint=self.downloads.endpoint), ref)
             name = name_of(file)
             self.downloads.start(f"{name}:{file.quant}" if file.quant else name, file)
 
@@ -85,7 +86,10 @@ class Shelf:
     def delete(self, label: str) -> None:
         """Delete a model; it can come back for ten seconds."""
         self.forget()
-        (model,) = [m for m in store.installed() if m.label == label]
+        model = next((m for m in store.installed() if m.label == label), None)
+        if model is None:
+            self._publish(events.Notice("model", f"{label} is not installed any more.", "warning"))
+            return
         kept = None
         if model.path.parent == store.models_dir():
             kept = model.path.with_name(f".{model.path.name}.deleted")

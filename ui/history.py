@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QListView,
+    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
@@ -26,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from dictation import events
+from dictation.errors import HistoryError
 from dictation.glance import Face, clock
 from dictation.history import Entry, History
 from engine import store
@@ -65,7 +68,12 @@ class Entries(QAbstractListModel):
         self.endResetModel()
 
     def reload(self) -> None:
-        self.search(self._words)
+        """Read again, as far as was looked at."""
+        count = max(PAGE, len(self._entries))
+        self.beginResetModel()
+        self._entries = self._history.search(self._words, count)
+        self._more = len(self._entries) == count
+        self.endResetModel()
 
     def entry(self, index: QModelIndex) -> Entry | None:
         return self._entries[index.row()] if index.isValid() and index.row() < len(self._entries) else None
@@ -147,8 +155,11 @@ class Waveform(QWidget):
         import soundfile  # here, because it takes a moment and most entries have no audio
 
         self._peaks = np.zeros(0, np.float32)
+        samples = np.zeros((0, 1), np.float32)
         if path is not None:
-            samples, _ = soundfile.read(path, dtype="float32", always_2d=True)
+            with contextlib.suppress(soundfile.LibsndfileError):  # damaged: the entry is shown without its sound
+                samples, _ = soundfile.read(path, dtype="float32", always_2d=True)
+        if len(samples):
             blocks = np.array_split(np.abs(samples).max(axis=1), min(240, max(1, len(samples))))
             self._peaks = np.array([b.max() if len(b) else 0.0 for b in blocks], np.float32)
         self.setVisible(len(self._peaks) > 0)
@@ -195,6 +206,7 @@ class HistoryWindow(QWidget):
         self._wait.timeout.connect(lambda: self.entries.search(self._search.text()))
         self._search.textChanged.connect(lambda words: self._wait.start())
         self._list = QListView()
+        self._list.setObjectName("entries")
         self._list.setAccessibleName(self.tr("Dictations"))
         self._list.setModel(self.entries)
         self._list.setItemDelegate(EntryRow(self._list))
@@ -202,6 +214,7 @@ class HistoryWindow(QWidget):
         self._list.selectionModel().currentChanged.connect(lambda now, before: self._show(self.entries.entry(now)))
         self._text, self._raw, self._wave, self._facts = QPlainTextEdit(), theme.Quiet(""), Waveform(), QFormLayout()
         self._text.setReadOnly(True)
+        self._raw.setObjectName("raw")
         self._text.setAccessibleName(self.tr("Text"))
         self._models = QComboBox()
         self._models.setAccessibleName(self.tr("Model for recognising again"))
@@ -258,10 +271,14 @@ class HistoryWindow(QWidget):
 
     def see(self, event: events.Event) -> None:
         if isinstance(event, events.HistoryChanged) and self.isVisible():
-            chosen = self._current()
-            self.entries.reload()
-            if chosen is not None:
-                self.choose(chosen.id)
+            self._reload()
+
+    def _reload(self) -> None:
+        chosen = self._current()
+        self.entries.reload()
+        if chosen is not None:
+            self.choose(chosen.id)
+        self._show(self._current())
 
     def choose(self, id: int | None) -> None:
         """Bring an entry to the front."""
@@ -271,7 +288,7 @@ class HistoryWindow(QWidget):
                 self._list.setCurrentIndex(self.entries.index(row))
 
     def showEvent(self, event: object) -> None:
-        self.entries.reload()
+        self._reload()
         self._models.clear()
         self._models.addItems([m.label for m in store.installed()])
 
@@ -292,7 +309,7 @@ class HistoryWindow(QWidget):
             "insert": has_text,
             "copy": has_text,
             "play": audio is not None,
-            "retry": audio is not None,
+            "retry": entry is not None and (audio is not None or (entry.status == "failed" and bool(entry.audio))),
             "export": entry is not None,
             "delete": entry is not None,
         }.items():
@@ -321,21 +338,24 @@ class HistoryWindow(QWidget):
             self, self.tr("Export"), "sayso.txt", "Text (*.txt);;SubRip (*.srt);;WebVTT (*.vtt);;JSON (*.json)"
         )
         if name:
-            self._export(self._chosen(), Path(name))
+            try:
+                self._export(self._chosen(), Path(name))
+            except HistoryError as error:
+                QMessageBox.warning(self, self.tr("Export"), str(error))
 
     def _delete(self) -> None:
         self._forget()
         self._deleted = self._history.delete([e.id for e in self._chosen() if e.id is not None])
         self._undo.setVisible(bool(self._deleted))
         self._undo_ends.start()
-        self.entries.reload()
+        self._reload()
 
     def _put_back(self) -> None:
         for entry in self._deleted:
             self._history.add(entry)
         self._deleted = []
         self._undo.hide()
-        self.entries.reload()
+        self._reload()
 
     def _forget(self) -> None:
         """Undo is over: now the audio goes too."""

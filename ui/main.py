@@ -57,7 +57,12 @@ class Front(QObject):
         wiring = wiring or Wiring(hotkeys=True, show=lambda: self.bridge.run_on_main(self.show_main))
         self.app = App(wiring)
         self.core = CoreLink(self.app)
-        self.shelf = Shelf(self.core.send, self.bridge.publish, lambda: self.bridge.run_on_main(self._models_changed))
+        self.shelf = Shelf(
+            self.core.send,
+            self.bridge.publish,
+            lambda: self.bridge.run_on_main(self._models_changed),
+            endpoint=str(self.core.settings["advanced.hub_endpoint"]) or None,
+        )
         self.glance = Glance()
         self._takes_shown = 0
         self._windows: dict[str, QWidget] = {}

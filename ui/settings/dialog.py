@@ -31,6 +31,7 @@ class SettingsWindow(QWidget):
         self.setMinimumWidth(LEAST_WIDTH)
         self.resize(WIDTH, HEIGHT)
         self._search = QLineEdit()
+        self._search.setObjectName("search")
         self._search.setPlaceholderText(self.tr("Find a setting"))
         self._search.setAccessibleName(self.tr("Find a setting"))
         self._search.setClearButtonEnabled(True)
@@ -38,7 +39,11 @@ class SettingsWindow(QWidget):
         self._search.addAction(theme.icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self._search.textChanged.connect(self._find)
         self._list = QListWidget()
+        self._list.setObjectName("pages")
         self._list.setAccessibleName(self.tr("Pages"))
+        self._nothing = theme.Quiet(self.tr("No setting has these words."))
+        self._nothing.setObjectName("nothing")
+        self._nothing.hide()
         self._list.setFrameShape(QListWidget.Shape.NoFrame)
         self._list.setIconSize(QSize(16, 16))
         self._stack = QStackedWidget()
@@ -54,6 +59,7 @@ class SettingsWindow(QWidget):
         left.setContentsMargins(theme.GAP, theme.GAP, 0, theme.GAP)
         left.setSpacing(theme.GAP)
         left.addWidget(self._search)
+        left.addWidget(self._nothing)
         left.addWidget(self._list)
         side = QWidget()
         side.setLayout(left)
@@ -117,6 +123,9 @@ class SettingsWindow(QWidget):
                 first = i
         for i in range(len(self._pages), self._list.count()):
             self._list.item(i).setHidden(bool(words) and words.casefold() not in self._list.item(i).text().casefold())
+        visible = [i for i in range(self._list.count()) if not self._list.item(i).isHidden()]
+        first = first if first is not None else next(iter(visible), None)
+        self._nothing.setVisible(not visible)
         if words and first is not None and self._list.item(self._list.currentRow()).isHidden():
             self._list.setCurrentRow(first)
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QWheelEvent
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QBoxLayout,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QSpinBox,
@@ -52,15 +54,21 @@ class Editor(QWidget):
         super().__init__()
         self.setting = setting
         self.setObjectName(setting.key)
-        row = QHBoxLayout(self)
+        row = self._make_layout()
         row.setContentsMargins(0, 0, 0, 0)
 
+    def _make_layout(self) -> QBoxLayout:
+        return QHBoxLayout(self)
+
     def _hold(self, control: QWidget) -> None:
-        control.setAccessibleName(say(self.setting.label))
-        control.setAccessibleDescription(say(self.setting.help))
+        self._name(control)
         control.setMinimumHeight(theme.CONTROL_HEIGHT)
         self.setFocusProxy(control)
         self.layout().addWidget(control)
+
+    def _name(self, control: QWidget) -> None:
+        control.setAccessibleName(say(self.setting.label))
+        control.setAccessibleDescription(say(self.setting.help))
 
     def _emit(self) -> None:
         self.edited.emit()
@@ -77,12 +85,29 @@ def say(text: str) -> str:
     return QCoreApplication.translate("settings", text)
 
 
+class _Wrapping(QLabel):
+    """The words beside a check box, which can't wrap its own; a click on them counts as one on the box."""
+
+    clicked = Signal()
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setWordWrap(True)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+
+
 class SwitchEditor(Editor):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._box = QCheckBox(say(setting.label))
+        self._box = QCheckBox()
         self._box.clicked.connect(self._emit)
         self._hold(self._box)
+        words = _Wrapping(say(setting.label))
+        words.clicked.connect(self._box.click)
+        self.layout().addWidget(words, 1)
 
     def value(self) -> bool:
         return self._box.isChecked()
@@ -97,6 +122,11 @@ class Combo(QComboBox):
     def __init__(self) -> None:
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumWidth(96)
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, super().sizeHint().height())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
@@ -111,7 +141,6 @@ class ChoiceEditor(Editor):
     def __init__(self, setting: Setting, pairs: list[tuple[str, str]] | None = None) -> None:
         super().__init__(setting)
         self._box = Combo()
-        self._box.setMinimumWidth(240)
         self.set_pairs(pairs or [(c, choice_words(setting, c)) for c in setting.choices])
         self._box.activated.connect(self._emit)
         self._hold(self._box)

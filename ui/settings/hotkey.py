@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPalette
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QVBoxLayout
 
+from dictation.hotkey_choice import why_not
 from dictation.settings import Setting
 from ui import theme
 from ui.settings.editors import Editor
@@ -30,6 +31,22 @@ _NAMES = {
     Qt.Key.Key_ScrollLock: "Scroll Lock",
     Qt.Key.Key_Insert: "Insert",
     Qt.Key.Key_Menu: "Menu",
+    Qt.Key.Key_Return: "Return",
+    Qt.Key.Key_Enter: "Return",
+    Qt.Key.Key_Tab: "Tab",
+    Qt.Key.Key_Backtab: "Tab",
+    Qt.Key.Key_Backspace: "Backspace",
+    Qt.Key.Key_Delete: "Delete",
+    Qt.Key.Key_Home: "Home",
+    Qt.Key.Key_End: "End",
+    Qt.Key.Key_PageUp: "Page Up",
+    Qt.Key.Key_PageDown: "Page Down",
+    Qt.Key.Key_Up: "Up",
+    Qt.Key.Key_Down: "Down",
+    Qt.Key.Key_Left: "Left",
+    Qt.Key.Key_Right: "Right",
+    Qt.Key.Key_Print: "Print",
+    Qt.Key.Key_CapsLock: "Caps Lock",
 }
 _MODIFIER_KEYS = {
     Qt.Key.Key_Control: "Right Ctrl",
@@ -59,20 +76,24 @@ def binding_of(event: QKeyEvent) -> str:
     ]
     if Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35:
         words.append(f"F{int(key) - int(Qt.Key.Key_F1) + 1}")
+    elif key in _NAMES:
+        words.append(_NAMES[key])
+    elif 0x20 < int(key) < 0xFFFF:  # a character, whatever Ctrl makes of its text
+        words.append(chr(int(key)).upper())
     else:
-        words.append(_NAMES.get(key) or event.text().strip().upper() or key.name.removeprefix("Key_"))
+        words.append(key.name.removeprefix("Key_"))
     return "+".join(words)
 
 
 class HotkeyEditor(Editor):
-    """A button that shows the binding; clicked, it takes the next keys.
+    """A button that shows the binding; clicked, it takes the next keys. Backspace takes the binding away.
 
-    refuse: the reason why a binding can't be, or "".
+    others: what the other hotkeys do, and their keys.
     """
 
-    def __init__(self, setting: Setting, refuse: Callable[[str], str] = lambda binding: "") -> None:
+    def __init__(self, setting: Setting, others: Callable[[], dict[str, str]] = dict) -> None:
         super().__init__(setting)
-        self._refuse = refuse
+        self.others = others
         self._binding = ""
         self._pending = ""  # a modifier that may turn out to be the whole binding
         self._button = QPushButton()
@@ -82,8 +103,13 @@ class HotkeyEditor(Editor):
         self._button.installEventFilter(self)
         self._hold(self._button)
         self._problem = QLabel()
+        self._problem.setObjectName("problem")
         self._problem.setWordWrap(True)
-        self.layout().addWidget(self._problem, 1)
+        self._problem.hide()
+        self.layout().addWidget(self._problem)
+
+    def _make_layout(self) -> QBoxLayout:
+        return QVBoxLayout(self)
 
     def value(self) -> str:
         return self._binding
@@ -95,7 +121,7 @@ class HotkeyEditor(Editor):
     def _show(self) -> None:
         if self._button.isChecked():
             self._button.setText(self.tr("Press the keys…"))
-            self._problem.setText("")
+            self._tell("")
         else:
             self._button.setText(self._binding or self.tr("None: click to set"))
 
@@ -118,11 +144,22 @@ class HotkeyEditor(Editor):
     def _take(self, binding: str) -> None:
         self._pending = ""
         self._button.setChecked(False)
-        if reason := self._refuse(binding):
-            self._problem.setText(reason)
-            red = theme.colour("red", self.palette()).name()
-            self._problem.setStyleSheet(f"color: {red}")
-        elif binding != self._binding:
+        if binding in ("Backspace", "Delete") and self.setting.default == "":
+            binding = ""
+        elif reason := why_not(binding, self.others(), self.setting.key == "hotkeys.cancel"):
+            self._tell(reason)
+            self._show()
+            return
+        if binding != self._binding:
             self._binding = binding
             self.edited.emit()
         self._show()
+
+    def _tell(self, reason: str) -> None:
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.WindowText, theme.colour("red", self.palette()))
+        self._problem.setPalette(palette)
+        self._problem.setText(reason)
+        self._problem.setVisible(bool(reason))
+        if reason:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, reason))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -168,7 +168,9 @@ class DownloadRow(QFrame):
 
 
 class ModelCard(Card):
-    """A catalogued model: one line, opens into its quant picker."""
+    """A catalogued model: one line, opens into its quant picker. Signals: delete(label)."""
+
+    delete = Signal(str)
 
     def __init__(self, model: CatalogModel, actions: ModelActions) -> None:
         super().__init__(f"card:{model.name}")
@@ -201,7 +203,7 @@ class ModelCard(Card):
             picker = QuantPicker(model_facts.rows(self._model))
             picker.download.connect(lambda quant: self._actions.download(self._model, quant))
             picker.use.connect(lambda quant: self._actions.use(f"{self._model.name}:{quant}"))
-            picker.delete.connect(lambda quant: self._actions.delete(f"{self._model.name}:{quant}"))
+            picker.delete.connect(lambda quant: self.delete.emit(f"{self._model.name}:{quant}"))
             self.column.addWidget(picker)
             self._picker = picker
         if self._picker is not None:
@@ -257,6 +259,7 @@ class ModelsPage(QScrollArea):
         column.addWidget(heading(self.tr("Available")))
         for card in self._cards:
             column.addWidget(card)
+            card.delete.connect(self._delete)
         more = QHBoxLayout()
         more.addWidget(button(self.tr("Add from the Hub…"), self._add_from_hub))
         more.addWidget(button(self.tr("Add a file…"), self._add_file))
@@ -270,6 +273,7 @@ class ModelsPage(QScrollArea):
         """Read again what is installed."""
         while (item := self._installed.takeAt(0)) is not None:
             if widget := item.widget():
+                widget.hide()
                 widget.deleteLater()
         models = store.installed()
         if not models:
@@ -304,6 +308,7 @@ class ModelsPage(QScrollArea):
         row = self._rows.get(event.job)
         if event.status in ("done", "cancelled"):
             if row is not None:
+                self._downloads.removeWidget(row)
                 self._rows.pop(event.job).deleteLater()
             self.refresh()
         elif row is None:

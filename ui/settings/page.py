@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt
@@ -64,6 +65,7 @@ class Row(QFrame):
         column.setSpacing(4)
         label = QLabel(editors.say(setting.label))
         label.setBuddy(self.editor)
+        label.setWordWrap(True)
         wide = setting.kind in ("list", "table")
         top = QHBoxLayout()
         top.setSpacing(theme.GAP)
@@ -128,9 +130,11 @@ class Page(QScrollArea):
         font.setWeight(font.Weight.DemiBold)
         heading.setFont(font)
         self.column.addWidget(heading)
-        self.rows = [Row(s, values[s.key], change) for s in table.TABLE if s.page == page]
+        self.rows = [Row(s, values[s.key], change) for s in table.TABLE if s.page == page and not s.hidden]
         for row in self.rows:
             self.column.addWidget(row)
+            if isinstance(row.editor, HotkeyEditor):
+                row.editor.others = partial(self._other_hotkeys, row)
         self.column.addStretch(1)
         self.setWidget(holder)
 
@@ -143,6 +147,10 @@ class Page(QScrollArea):
         for row in self.rows:
             if row.setting.key in keys:
                 row.show_value(values[row.setting.key])
+
+    def _other_hotkeys(self, own: Row) -> dict[str, str]:
+        hotkeys = [row for row in self.rows if isinstance(row.editor, HotkeyEditor) and row is not own]
+        return {editors.say(row.setting.label): row.editor.value() for row in hotkeys}
 
     def filter(self, words: str) -> int:
         """Show only the rows that match; returns how many do."""

@@ -110,6 +110,7 @@ class QuantPicker(QWidget):
         self._fill()
         at = next((i for i, r in enumerate(self._rows) if r.quant == chosen), 0)
         self._table.selectRow(at)
+        self._selected()  # the same row may have become another: just installed, just deleted
 
     def chosen(self) -> QuantFacts:
         return self._rows[max(0, self._table.currentRow())]

@@ -66,6 +66,7 @@ class TableEditor(Editor):
         self._table.itemChanged.connect(self._changed)
         QShortcut(QKeySequence(Qt.Key.Key_Delete), self._table, self._delete, context=Qt.ShortcutContext.WidgetShortcut)
         self._hold(self._frame())
+        self._name(self._table)
         self.setFocusProxy(self._table)
 
     def _frame(self) -> QWidget:
