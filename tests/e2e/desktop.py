@@ -18,6 +18,8 @@ from typing import TypeVar
 from Xlib import X, display, error
 from Xlib.protocol import event
 
+from dictation.desktop.x11.connection import Connection
+from dictation.desktop.x11.typing import Pinger
 from tests.e2e.person import Person
 from tests.e2e.processes import Processes, until
 from tests.e2e.programs import Program
@@ -181,6 +183,16 @@ class VirtualDesktop:
         subprocess.run(command, check=True, env=self.environment, timeout=20)
         self.layout_name = name
         self.person.reload()
+        self._let_window_catch_up()
+
+    def _let_window_catch_up(self) -> None:
+        """Until the active window has read the new key map; before that it takes keys by the old one."""
+        if not self.active():
+            return
+        connection = Connection(self.environment["DISPLAY"])
+        with Pinger(connection, self.active()) as pinger:
+            pinger.read_everything()
+        connection.close()
 
     @contextmanager
     def latin_layout(self) -> Iterator[None]:

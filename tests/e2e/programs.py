@@ -168,11 +168,14 @@ class Editor(Program):
                 return now
 
     def clear(self) -> None:
-        self.focus()
-        with self.desktop.latin_layout():
-            self.desktop.person.tap("Control_L", "a")
-            self.desktop.person.tap("Delete")
-        until(f"{self.name} empty", lambda: not self.peek().strip("\n"), 6)
+        def is_empty() -> bool:
+            self.focus()
+            with self.desktop.latin_layout():
+                self.desktop.person.tap("Control_L", "a")
+                self.desktop.person.tap("Delete")
+            return not self.peek().strip("\n")
+
+        until(f"{self.name} empty", is_empty, 10)
 
     def _save(self) -> None:
         before = self.file.stat().st_mtime_ns

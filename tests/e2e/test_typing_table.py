@@ -15,7 +15,7 @@ from dictation.desktop.linux_x11 import X11Desktop
 from tests.e2e.desktop import VirtualDesktop
 from tests.e2e.hard_strings import HARD_STRINGS
 from tests.e2e.processes import until
-from tests.e2e.programs import X11_PROGRAMS, Chromium, Featherpad, Program
+from tests.e2e.programs import X11_PROGRAMS, Chromium, Editor, Featherpad, Program
 
 pytestmark = pytest.mark.desktop
 PASTE_LIMIT_MS = 150
@@ -34,7 +34,7 @@ TABLE = Path(__file__).parents[2] / "docs" / "typing.md"
 
 
 @contextmanager
-def condition(desktop: VirtualDesktop, name: str) -> Iterator[None]:
+def condition(desktop: VirtualDesktop, name: str, stays: bool) -> Iterator[None]:
     """The keyboard as it is while the text is inserted; as a test expects it again afterwards."""
     if name == "Caps Lock":
         desktop.person.tap("Caps_Lock")
@@ -48,6 +48,8 @@ def condition(desktop: VirtualDesktop, name: str) -> Iterator[None]:
         if desktop.layout_name != name:
             desktop.layout(name)
         yield
+        if not stays:
+            desktop.layout("us")  # the harness saves and empties an editor by keys of its own
     assert not desktop.keys_down()
 
 
@@ -64,7 +66,7 @@ def insert_and_read(
 ) -> tuple[bool, float]:
     until("the clipboard is given back", lambda: not x11.clipboard.lending)  # nobody dictates twice in 200 ms
     how = How(method, typed_newline="Return", typed_tab=not isinstance(window, Chromium))
-    with condition(desktop, where):
+    with condition(desktop, where, stays=not isinstance(window, Editor)):
         delivery = x11.insert(text, x11.target(), how)
     wanted = expected(text, type(window), method)
     arrived = window.text(wanted) == wanted
@@ -72,14 +74,13 @@ def insert_and_read(
 
 
 @pytest.mark.parametrize("kind", X11_PROGRAMS, ids=lambda kind: kind.kind)
-@pytest.mark.parametrize("method", [Method.PASTE, Method.TYPE])
-@pytest.mark.parametrize("layout", ["us", "ru"])
+@pytest.mark.parametrize(("method", "layout"), [(Method.PASTE, "ru"), (Method.TYPE, "us")])
 def test_a_long_mixed_text_arrives_whole(
     desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program], method: Method, layout: str
 ) -> None:
     """The short form: every string shortened and joined to one text, so that one insertion meets them all."""
     window = desktop.reuse(kind)
-    text = " | ".join(string[:70] for string in HARD_STRINGS.values())
+    text = " | ".join(string[:40] for string in HARD_STRINGS.values())
     assert insert_and_read(desktop, x11, window, text, method, layout)[0]
 
 
