@@ -20,7 +20,7 @@ from dictation.events import Action, Command, Cue, Event
 from dictation.glance import Glance, resting, see
 from dictation.settings import Settings
 from dictation.shelf import Shelf
-from ui import theme
+from ui import theme, welcome
 from ui.bridge import Bridge
 from ui.overlay import Overlay
 from ui.signals import EndSignals
@@ -54,6 +54,7 @@ class Front(QObject):
         super().__init__()
         self._qt = qt
         self.bridge = Bridge(self)
+        self._greets = wiring is None  # a front end with other wiring is not somebody's first start
         wiring = wiring or Wiring(hotkeys=True, show=lambda: self.bridge.run_on_main(self.show_main))
         self.app = App(wiring)
         self.core = CoreLink(self.app)
@@ -85,6 +86,8 @@ class Front(QObject):
             self.tray.icon.show()
         else:
             self.show_main()
+        if self._greets and welcome.is_wanted(self.core):
+            self.open_window("welcome")
         self._qt.setQuitOnLastWindowClosed(not self.has_tray)
 
     def quit(self) -> None:
@@ -152,8 +155,9 @@ class Front(QObject):
         theme.follow(str(self.core.settings["general.theme"]))
 
     def _models_changed(self) -> None:
-        if (models := self._windows.get("models")) is not None:
-            models.refresh()  # type: ignore[attr-defined]
+        for name in ("models", "welcome"):
+            if (window := self._windows.get(name)) is not None:
+                window.refresh()  # type: ignore[attr-defined]
 
     # --------------------------------------------------------------------------------------------------------- actions
 
@@ -182,11 +186,12 @@ class Front(QObject):
         self.open_window("main")
 
     def open_window(self, name: str) -> None:
-        """Bring a window up, made at its first use: "main", "history", or a page of the settings."""
-        if name in ("main", "history"):
+        """Bring a window up, made at its first use: "main", "history", "welcome", or a page of the settings."""
+        makers = {"main": self._make_main, "history": self._make_history, "welcome": self._make_welcome}
+        if name in makers:
             window = self._windows.get(name)
             if window is None:
-                window = self._windows[name] = self._make_main() if name == "main" else self._make_history()
+                window = self._windows[name] = makers[name]()
             if isinstance(window, MainWindow):
                 window.see(self.glance)
             window.show()
@@ -210,6 +215,11 @@ class Front(QObject):
         if self.app.history is None:
             return self._make_main()
         return HistoryWindow(self.core, self.app.history, sounds.play_file, export)
+
+    def _make_welcome(self) -> QWidget:
+        from ui.onboarding import Onboarding
+
+        return Onboarding(self.core, self.shelf)
 
     def _make_settings(self) -> QWidget:
         from ui.settings.dialog import SettingsWindow
