@@ -23,6 +23,7 @@ from dictation.shelf import Shelf
 from ui import theme, welcome
 from ui.bridge import Bridge
 from ui.overlay import Overlay
+from ui.settings import languages
 from ui.signals import EndSignals
 from ui.tray import Tray
 from ui.window import MainWindow
@@ -70,7 +71,7 @@ class Front(QObject):
         self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self._expire)
         self.overlay = Overlay(self._act, self._dismiss)
-        self.tray = Tray(self.core, self.open_window, _languages(), self.quit)
+        self.tray = Tray(self.core, self.open_window, languages.named(), self.quit)
         self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self.bridge.event.connect(self._see)
         QGuiApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self.tray.refresh_icon())
@@ -154,8 +155,13 @@ class Front(QObject):
         self.overlay.corner = str(self.core.settings["general.overlay_place"]).replace("_", "-")
         theme.follow(str(self.core.settings["general.theme"]))
 
+    def _delete_all(self) -> None:
+        if self.app.history is not None:
+            self.app.history.delete_all()
+            self.bridge.publish(events.HistoryChanged())
+
     def _models_changed(self) -> None:
-        for name in ("models", "welcome"):
+        for name in ("models", "settings", "welcome"):
             if (window := self._windows.get(name)) is not None:
                 window.refresh()  # type: ignore[attr-defined]
 
@@ -222,25 +228,16 @@ class Front(QObject):
         return Onboarding(self.core, self.shelf)
 
     def _make_settings(self) -> QWidget:
+        from ui.settings.about import AboutPage
         from ui.settings.dialog import SettingsWindow
         from ui.settings.models import ModelsPage
 
         models = ModelsPage(self.shelf)
         models.see(events.ModelChanged(self.glance.model, self.glance.model_status))
-        window = SettingsWindow(self.core, [("models", self.tr("Models"), models)])
+        pages = [("models", self.tr("Models"), models), ("about", self.tr("About"), AboutPage())]
+        window = SettingsWindow(self.core, pages, self.app.history and self._delete_all)
         self._windows["models"], self._windows["settings"] = models, window
         return window
-
-
-def _languages() -> list[tuple[str, str]]:
-    """Codes and names of Whisper's languages, by name."""
-    from engine.languages import LANGUAGES
-
-    return sorted(((code, QLocale(code).nativeLanguageName() or name) for code, name in LANGUAGES.items()), key=_second)
-
-
-def _second(pair: tuple[str, str]) -> str:
-    return pair[1].casefold()
 
 
 def translate(qt: QApplication, language: str) -> list[QTranslator]:

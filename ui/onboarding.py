@@ -298,6 +298,7 @@ class HotkeyStep(Step):
         self.editor = HotkeyEditor(BY_KEY["hotkeys.dictate"], self._others)
         self.editor.set_value(core.settings["hotkeys.dictate"])
         self.editor.edited.connect(self._edited)
+        self.editor.recording.connect(lambda on: core.send(events.PauseHotkeys(on)))
         self.column.addWidget(self.editor)
         self.column.addStretch(1)
 

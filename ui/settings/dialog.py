@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt
@@ -11,7 +12,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QListWidget, QListWidgetIt
 from dictation import events
 from ui import theme
 from ui.core import Core
-from ui.settings.page import Page
+from ui.settings.editors import ChoiceEditor
+from ui.settings.extras import DeleteEverything, RewritePreview
+from ui.settings.hotkey import HotkeyEditor
+from ui.settings.page import Page, model_pairs
 
 WIDTH, HEIGHT, LEAST_WIDTH, LIST_WIDTH = 760, 640, 560, 168
 
@@ -20,11 +24,19 @@ class SettingsWindow(QWidget):
     """One window for everything that can be set.
 
     pages: further pages as (name, title, widget), placed after those of the table.
+    delete_all: empties the history; None where there is none.
     """
 
-    def __init__(self, core: Core, pages: list[tuple[str, str, QWidget]] | None = None) -> None:
+    def __init__(
+        self,
+        core: Core,
+        pages: list[tuple[str, str, QWidget]] | None = None,
+        delete_all: Callable[[], None] | None = None,
+    ) -> None:
         super().__init__()
         self._core = core
+        self._recording = self._paused = False  # hotkeys rest while one is being recorded
+        self._preview = RewritePreview(core.settings)
         self.setObjectName("settings")
         self.setWindowTitle(self.tr("Sayso settings"))
         self.setWindowIcon(theme.app_icon())
@@ -50,6 +62,11 @@ class SettingsWindow(QWidget):
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._pages: list[Page] = []
         self._build()
+        self.page("rewrite").insert(self._preview, above=True)
+        if delete_all is not None:
+            self.page("privacy").insert(DeleteEverything(delete_all))
+        for editor in self.findChildren(HotkeyEditor):
+            editor.recording.connect(self._record_hotkey)
         for name, title, widget in pages or []:
             self.add(name, title, widget)
         self._list.setCurrentRow(0)
@@ -106,9 +123,34 @@ class SettingsWindow(QWidget):
 
     def see(self, event: events.Event) -> None:
         """Keep up with changes from elsewhere: the command line, the tray."""
-        if isinstance(event, events.SettingsChanged):
-            for page in self._pages:
-                page.show_values(self._core.settings, event.keys)
+        match event:
+            case events.SettingsChanged():
+                for page in self._pages:
+                    page.show_values(self._core.settings, event.keys)
+                self._preview.show_settings(self._core.settings)
+            case events.MicrophonesListed():
+                default = next((m.label for m in event.microphones if m.default), "")
+                first = self.tr("The system's default") + (f" ({default})" if default else "")
+                self._offer("microphone.device", [("", first), *((m.name, m.label) for m in event.microphones)])
+            case events.HotkeysPaused() if not self._recording:
+                self._paused = event.paused
+
+    def refresh(self) -> None:
+        """Models came or went."""
+        self._offer("recognition.model", model_pairs())
+
+    def showEvent(self, event: object) -> None:
+        self._core.send(events.ListMicrophones())
+        self.refresh()
+
+    def _offer(self, key: str, pairs: list[tuple[str, str]]) -> None:
+        editor = self.page(key.partition(".")[0]).row(key).editor
+        if isinstance(editor, ChoiceEditor):
+            editor.set_pairs(pairs)
+
+    def _record_hotkey(self, on: bool) -> None:
+        self._recording = on
+        self._core.send(events.PauseHotkeys(on or self._paused))
 
     def _change(self, key: str, value: Any) -> None:
         self._core.send(events.ChangeSettings({key: value}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPalette
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QVBoxLayout
 
@@ -88,8 +88,10 @@ def binding_of(event: QKeyEvent) -> str:
 class HotkeyEditor(Editor):
     """A button that shows the binding; clicked, it takes the next keys. Backspace takes the binding away.
 
-    others: what the other hotkeys do, and their keys.
+    others: what the other hotkeys do, and their keys. Signals: recording(on): hotkeys should pause meanwhile.
     """
+
+    recording = Signal(bool)
 
     def __init__(self, setting: Setting, others: Callable[[], dict[str, str]] = dict) -> None:
         super().__init__(setting)
@@ -100,6 +102,7 @@ class HotkeyEditor(Editor):
         self._button.setMinimumWidth(180)
         self._button.setCheckable(True)
         self._button.clicked.connect(self._show)
+        self._button.toggled.connect(self.recording)
         self._button.installEventFilter(self)
         self._hold(self._button)
         self._problem = QLabel()

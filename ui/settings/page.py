@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollA
 
 from dictation import settings as table
 from dictation.settings import Setting
+from engine import store
 from ui import theme
-from ui.settings import editors, tables
+from ui.settings import editors, languages, tables
 from ui.settings.editors import Editor
 from ui.settings.hotkey import HotkeyEditor
 
@@ -27,8 +28,15 @@ def make_editor(setting: Setting) -> Editor:
         return tables.TableEditor(setting, tables.REPLACEMENT_COLUMNS)
     if setting.widget == "program_rules":
         return tables.TableEditor(setting, tables.PROGRAM_COLUMNS)
-    if setting.widget in ("microphone", "language", "model"):
-        return editors.ChoiceEditor(setting, [(setting.default, editors.say(setting.help))])
+    if setting.widget == "microphone":
+        return editors.ChoiceEditor(setting, [("", QCoreApplication.translate("page", "The system's default"))])
+    if setting.widget == "language":
+        auto = ("auto", QCoreApplication.translate("page", "Automatic"))
+        return editors.ChoiceEditor(setting, [auto, *languages.named()])
+    if setting.widget == "languages":
+        return languages.LanguagesEditor(setting)
+    if setting.widget == "model":
+        return editors.ChoiceEditor(setting, model_pairs())
     kinds: dict[str, type[Editor]] = {
         "switch": editors.SwitchEditor,
         "choice": editors.ChoiceEditor,
@@ -37,6 +45,12 @@ def make_editor(setting: Setting) -> Editor:
         "list": editors.WordsEditor,
     }
     return kinds.get(setting.kind, editors.TextEditor)(setting)
+
+
+def model_pairs() -> list[tuple[str, str]]:
+    """Installed models, and the choice of none in particular."""
+    any_ = ("", QCoreApplication.translate("page", "Whatever is installed"))
+    return [any_, *((m.label, f"{m.name} {m.quant}") for m in store.installed())]
 
 
 class Row(QFrame):
@@ -137,6 +151,9 @@ class Page(QScrollArea):
                 row.editor.others = partial(self._other_hotkeys, row)
         self.column.addStretch(1)
         self.setWidget(holder)
+
+    def row(self, key: str) -> Row:
+        return next(row for row in self.rows if row.setting.key == key)
 
     def insert(self, widget: QWidget, above: bool = False) -> None:
         """Put a widget of the page's own above or below the rows."""

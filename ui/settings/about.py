@@ -1,0 +1,105 @@
+"""The about page: version, licences, and what `sayso doctor` says, shown before it is saved."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+
+from dictation.doctor import Finding, examine
+from dictation.version import version
+from ui import theme
+from ui.settings.models import button, heading
+
+LIBRARIES = ("PySide6-Essentials", "numpy", "mlx", "gguf", "huggingface_hub", "sounddevice", "soundfile", "soxr")
+
+
+def licences() -> str:
+    """Libraries that Sayso stands on, with their licences, one a line."""
+    lines = []
+    for name in LIBRARIES:
+        try:
+            about = metadata.metadata(name)
+        except metadata.PackageNotFoundError:
+            continue
+        licence = about.get("License-Expression") or (about.get("License") or "").partition("\n")[0]
+        classifiers = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier") or [] if c.startswith("License")]
+        lines.append(f"{name} {about['Version']}: {licence or ', '.join(classifiers) or 'see its files'}")
+    return "\n".join(lines)
+
+
+def report(findings: list[Finding]) -> str:
+    """Findings as text; the home folder's name is left out, and no dictated text is in them."""
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.check}: {finding.status}. {finding.found}")
+        if finding.advice:
+            lines.append(f"    {finding.advice}")
+    return "\n".join(lines).replace(str(Path.home()), "~") + "\n"
+
+
+class AboutPage(QScrollArea):
+    """look: asks the doctor; takes about a second, so it runs on a thread of its own."""
+
+    _found = Signal(object)
+
+    def __init__(self, look: Callable[[], list[Finding]] = examine) -> None:
+        super().__init__()
+        self._look = look
+        self.setObjectName("page:about")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._text = QPlainTextEdit()
+        self._text.setObjectName("about:report")
+        self._text.setReadOnly(True)
+        self._text.setMinimumHeight(200)
+        self._text.setAccessibleName(self.tr("Diagnostics"))
+        self._text.setPlaceholderText(self.tr("Looking…"))
+        self._save = button(self.tr("Save…"), self._save_as)
+        self._save.setObjectName("about:save")
+        self._save.hide()
+        self._text.hide()
+        self._found.connect(self._show)
+        self._build()
+
+    def _build(self) -> None:
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(theme.PAGE_GAP, theme.PAGE_GAP, theme.PAGE_GAP, theme.PAGE_GAP)
+        column.setSpacing(theme.WIDE_GAP)
+        column.addWidget(heading(self.tr("Sayso {version}").format(version=version()), 1.4))
+        column.addWidget(theme.Quiet(self.tr("Types what you say. Everything runs on this computer. MIT licence.")))
+        column.addWidget(heading(self.tr("Diagnostics")))
+        column.addWidget(
+            theme.Quiet(self.tr("What works here and what does not. Nothing that you dictated is in it, and no name."))
+        )
+        row = QHBoxLayout()
+        look = button(self.tr("Show diagnostics"), self._ask)
+        look.setObjectName("about:look")
+        row.addWidget(look)
+        row.addWidget(self._save)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self._text)
+        column.addWidget(heading(self.tr("Libraries")))
+        column.addWidget(theme.Quiet(licences()))
+        column.addStretch(1)
+        self.setWidget(holder)
+
+    def _ask(self) -> None:
+        self._text.show()
+        threading.Thread(target=lambda: self._found.emit(self._look()), name="doctor", daemon=True).start()
+
+    def _show(self, findings: list[Finding]) -> None:
+        self._text.setPlainText(report(findings))
+        self._save.show()
+
+    def _save_as(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, self.tr("Save diagnostics"), "sayso-diagnostics.txt")
+        if name:
+            Path(name).write_text(self._text.toPlainText(), encoding="utf-8")
