@@ -43,6 +43,7 @@ COMMANDS = {
     "status": Command("dictation.commands.control", "what the running Sayso is doing"),
     "recover": Command("dictation.commands.recover", "recordings left over from a crash or a failure"),
     "models": Command("dictation.commands.models", "import, list and remove models"),
+    "bench": Command("dictation.commands.bench", "measure how fast a model is on this computer"),
     "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
 }
 

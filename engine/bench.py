@@ -4,7 +4,8 @@
     print(report.table())                           # for people
     json.dumps(report.as_dict())                    # for scripts
 
-Tokens are timed where the user waits for them: from one `Choice` to the next, median of at least 100.
+Tokens are timed where the user waits for them: from one `Choice` to the next, median of 200. On a GPU the first runs
+of everything are left out: they compile, and the clocks rise.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from engine.presets import plan
 from engine.runtime import Dims, Rules, Runtime
 
 PROMPT_TOKENS = 4  # start of transcript, language, task, no timestamps
+GPUS = ("metal", "cuda")
+WARM_UP_TOKENS = {True: 50, False: 8}  # left out; by whether the device is a GPU
+WARM_UP_RUNS, RUNS = {True: 3, False: 1}, {True: 20, False: 5}
 TILE_ROWS = 64  # random matrices repeat this many rows: speed depends on shapes and types alone
 
 # n_mels, width, encoder layers, decoder layers, vocabulary
@@ -98,19 +102,21 @@ def measure(runtime: Runtime, checkpoint: Checkpoint, load_ms: float, n_tokens: 
     filters = mel_filters(checkpoint.dims.n_mels)
     samples = np.random.default_rng(0).normal(0, 0.1, 30 * SAMPLE_RATE_HZ).astype(np.float32)
     mel_ms, mel = timed(lambda: log_mel(samples, filters), 5)
-    encode_ms, audio = timed(lambda: runtime.encode(mel), 5)
-    sot = _endless(checkpoint).eot + 1
+    on_gpu = runtime.device in GPUS
+    encode_ms, audio = timed(lambda: runtime.encode(mel), RUNS[on_gpu], WARM_UP_RUNS[on_gpu])
+    rules = endless(checkpoint)
     decoder = runtime.decoder(audio)
 
     def prompt() -> None:
         decoder.rewind(0)
-        decoder.prefill([sot] * PROMPT_TOKENS)
+        decoder.prefill([rules.eot + 1] * PROMPT_TOKENS)
         decoder.logits()
 
-    prompt_ms, _ = timed(prompt, 10)
-    token_ms, n = _token_ms(decoder.generate(_endless(checkpoint)), n_tokens)
+    prompt_ms, _ = timed(prompt, 2 * RUNS[on_gpu], WARM_UP_RUNS[on_gpu])
+    tokens = token_times(decoder.generate(rules), n_tokens, WARM_UP_TOKENS[on_gpu])
+    token_ms = statistics.median(tokens)
     nodes, kernels = _graph(runtime, decoder)
-    kv_bytes = 2 if runtime.device in ("metal", "cuda") else 4
+    kv_bytes = 2 if on_gpu else 4
     read = bytes_per_token(checkpoint, kv_bytes)
     bandwidth = _bandwidth(runtime.device)
     return BenchReport(
@@ -122,7 +128,7 @@ def measure(runtime: Runtime, checkpoint: Checkpoint, load_ms: float, n_tokens: 
         encode_ms=encode_ms,
         prompt_ms=prompt_ms,
         token_ms=token_ms,
-        n_tokens=n,
+        n_tokens=len(tokens),
         graph_nodes=nodes,
         kernels=kernels,
         bytes_per_token=read,
@@ -131,9 +137,10 @@ def measure(runtime: Runtime, checkpoint: Checkpoint, load_ms: float, n_tokens: 
     )
 
 
-def timed(work: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """Median of `times` runs in milliseconds, after one that is not counted, and the last result."""
-    result = work()
+def timed(work: Callable[[], Any], times: int, warm_up: int = 1) -> tuple[float, Any]:
+    """Median of `times` runs in milliseconds, after `warm_up` that are not counted, and the last result."""
+    for _ in range(warm_up):
+        result = work()
     spent = []
     for _ in range(times):
         started = time.perf_counter()
@@ -142,9 +149,9 @@ def timed(work: Callable[[], Any], times: int) -> tuple[float, Any]:
     return statistics.median(spent), result
 
 
-def _token_ms(choices: Iterator[Any], n_tokens: int) -> tuple[float, int]:
-    """Median time between two choices; the first ones, which compile, are left out."""
-    for _ in range(8):
+def token_times(choices: Iterator[Any], n_tokens: int, warm_up: int) -> list[float]:
+    """Milliseconds from one choice to the next, n_tokens times, after `warm_up` that are not counted."""
+    for _ in range(warm_up):
         next(choices)
     spent, before = [], time.perf_counter()
     for _ in range(n_tokens):
@@ -153,10 +160,10 @@ def _token_ms(choices: Iterator[Any], n_tokens: int) -> tuple[float, int]:
         now = time.perf_counter()
         spent.append((now - before) * 1e3)
         before = now
-    return statistics.median(spent), len(spent)
+    return spent
 
 
-def _endless(checkpoint: Checkpoint) -> Rules:
+def endless(checkpoint: Checkpoint) -> Rules:
     """Rules under which decoding goes on for as long as is asked: end of text is forbidden."""
     eot = end_of_text(checkpoint.dims.n_vocab)
     begin = checkpoint.dims.n_vocab - 1501
@@ -185,7 +192,7 @@ def bytes_per_token(checkpoint: Checkpoint, kv_bytes: int) -> int:
 
 def _bandwidth(device: str) -> float:
     """Bytes a second, read and written, of a large copy on the device."""
-    if device in ("metal", "cuda"):
+    if device in GPUS:
         import mlx.core as mx
 
         source = mx.zeros((1 << 28,), mx.float32) + 1  # 1 GB, far larger than any cache

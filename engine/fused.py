@@ -134,6 +134,7 @@ class FusedDecoder:
         self.compiled = compiled
         self.rows = mx.arange(dims.n_text_ctx, dtype=mx.int32)
         mx.eval(self.rows)
+        self._append: StepFunction = mx.compile(self._append_block) if compiled else self._append_block
         self._steps: dict[tuple[Rules, bool], StepFunction] = {}
         self._choosers: dict[Rules, Chooser] = {}
 
@@ -163,6 +164,27 @@ class FusedDecoder:
         slabs.keys[i] = mx.slice_update(slabs.keys[i], k, state[:1], axes=[2])
         slabs.values[i] = mx.slice_update(slabs.values[i], v, state[:1], axes=[2])
         return q
+
+    def append(self, tokens: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
+        """Append tokens (n,) at slab row state[0]: raw logits (n, rows), lazily. Updates `slabs`."""
+        slab_arrays, slabs.keys, slabs.values = (slabs.keys, slabs.values), [], []
+        logits, *written = self._append(tokens, state, *slab_arrays, cross.keys, cross.values)
+        n = self.dims.n_text_layer
+        slabs.keys, slabs.values = (written[:n], written[n:]) if written else slab_arrays
+        return logits
+
+    def _append_block(
+        self,
+        tokens: mx.array,
+        state: mx.array,
+        keys: list[mx.array],
+        values: list[mx.array],
+        cross_keys: list[mx.array],
+        cross_values: list[mx.array],
+    ) -> tuple[mx.array, ...]:
+        slabs = Slabs(list(keys), list(values))
+        logits = self.logits(self.block(tokens, state, slabs, CrossKV(cross_keys, cross_values)))
+        return (logits,) if self.kernels is not None else (logits, *slabs.keys, *slabs.values)
 
     def logits(self, states: mx.array) -> mx.array:
         """Final states (n, d) -> raw logits (n, rows), f32; rows from n_vocab on are padding."""

@@ -7,6 +7,7 @@ thread", so nothing lazy is ever handed out.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import re
@@ -82,7 +83,7 @@ class Encoded:
     def first(self, n: int) -> Encoded:
         """The first n positions, copied, so that the rest is freed."""
         kv = [(mx.contiguous(k[:, :, :n]), mx.contiguous(v[:, :, :n])) for k, v in self.kv]
-        return self._ready(Encoded(mx.contiguous(self.states[:n]), kv, self.cross.part(0, n)))
+        return Encoded(mx.contiguous(self.states[:n]), kv, self.cross.part(0, n)).evaluated()
 
     def followed_by(self, other: Encoded) -> Encoded:
         kv = [
@@ -90,12 +91,11 @@ class Encoded:
             for (k, v), (k2, v2) in zip(self.kv, other.kv, strict=True)
         ]
         states = mx.concatenate([self.states, other.states])
-        return self._ready(Encoded(states, kv, CrossKV.join([self.cross, other.cross])))
+        return Encoded(states, kv, CrossKV.join([self.cross, other.cross])).evaluated()
 
-    @staticmethod
-    def _ready(made: Encoded) -> Encoded:
-        mx.eval(made.states, made.kv, made.cross.keys, made.cross.values)
-        return made
+    def evaluated(self) -> Encoded:
+        mx.eval(self.states, self.kv, self.cross.keys, self.cross.values)
+        return self
 
 
 class Silence(Encoded):
@@ -122,7 +122,7 @@ class MlxRuntime:
 
         widen_encoder: hold quantized encoder matrices dense (f16 on a GPU). None: as measured to be faster, which is
         everywhere but on Metal, where memory is shared with the rest of the system.
-        compiled: compile the one-token step. None: on a GPU; on the CPU that would need a C++ compiler at run time.
+        compiled: compile the graphs. None: on a GPU; on the CPU that would need a C++ compiler at run time.
         kernels: on a GPU, decode with kernels of ours; False stays with MLX's own.
         Raises DeviceError if the device is not there.
         """
@@ -133,8 +133,10 @@ class MlxRuntime:
         self.dtype = mx.float32 if on_cpu else mx.float16
         widen = self._device != "metal" if widen_encoder is None else widen_encoder
         use_kernels = not on_cpu and kernels
-        self.model = Model(checkpoint, self.dtype, widen, q6_k_product(self._device) if use_kernels else None)
-        self.fused = self._fused(use_kernels, compiled=not on_cpu if compiled is None else compiled)
+        compiled = not on_cpu if compiled is None else compiled
+        q6_k = q6_k_product(self._device) if use_kernels else None
+        self.model = Model(checkpoint, self.dtype, widen, compiled, q6_k)
+        self.fused = self._fused(use_kernels, compiled)
         self.bucket = 1 if on_cpu else BUCKET
         self.ahead = use_kernels  # plain MLX writes a slab in place only when no step runs that reads it
         self._silences: dict[float, Silence] = {}
@@ -175,6 +177,7 @@ class MlxRuntime:
     def close(self) -> None:
         del self.fused, self.model
         self._silences.clear()
+        gc.collect()  # compiled functions and what they belong to hold each other
         mx.synchronize()
         mx.clear_cache()
         mx.clear_streams()
@@ -183,13 +186,23 @@ class MlxRuntime:
 
     def encode(self, mel: F32, audio_context: int | None = None) -> MlxAudio:
         n = N_AUDIO_CTX if audio_context is None else self.round_up(audio_context)
-        frames = mx.array(mel, self.dtype)
         if n == N_AUDIO_CTX:
-            frames, silence = mx.concatenate([frames, mx.zeros((1, frames.shape[1]), self.dtype)]), None
-        else:  # the floor lies 8 decades, so 2 units, below the peak
-            frames, silence = frames[: 2 * n + 1], self.silence(max(float(mel.max()) - 2, MEL_FLOOR))
-        states, kv = self.encode_block(frames, 0, None, silence.kv_after(n) if silence else None)
-        return self.audio(Encoded(states, kv, self.cross(states)), silence)
+            return self._encode_window(mel)
+        # the floor lies 8 decades, so 2 units, below the peak
+        silence = self.silence(max(float(mel.max()) - 2, MEL_FLOOR))
+        return self.audio(self.encode_block(self.upload(mel[: 2 * n + 1]), 0, None, silence.kv_after(n)), silence)
+
+    def _encode_window(self, mel: F32) -> MlxAudio:
+        self.check_cancel()
+        frames = np.zeros((2 * N_AUDIO_CTX + 1, self.dims.n_mels), np.float32)  # and one beyond the window
+        frames[:-1] = mel
+        states, cross = self.model.window(self.upload(frames), self._between_layers)
+        mx.eval(states, cross.keys, cross.values)
+        return MlxAudio(states, cross, N_AUDIO_CTX)
+
+    def upload(self, frames: F32) -> mx.array:
+        """Mel frames on the device, in the dtype of the activations: half as much to move where that is f16."""
+        return mx.array(frames.astype(np.float32 if self.dtype == mx.float32 else np.float16))
 
     def encoder_stream(self) -> MlxEncoderStream:
         return MlxEncoderStream(self)
@@ -198,21 +211,18 @@ class MlxRuntime:
         """To the bucket, within 1 and 1500."""
         return min(N_AUDIO_CTX, max(1, -(-positions // self.bucket)) * self.bucket)
 
-    def encode_block(
-        self, frames: mx.array, first: int, past: list[KV] | None, tail: list[KV] | None
-    ) -> tuple[mx.array, list[KV]]:
-        """`Encoder.__call__`, evaluated, with the cancel flag checked between layers."""
+    def encode_block(self, frames: mx.array, first: int, past: list[KV] | None, tail: list[KV] | None) -> Encoded:
+        """`Encoder.__call__` and cross-attention K and V, evaluated, with the cancel flag checked between layers."""
         self.check_cancel()
-        states, made = self.model.encoder(frames, first, past, tail, self._between_layers)
-        mx.eval(states, made)
-        return states, made
+        states, kv = self.model.encoder(frames, first, past, tail, self._between_layers)
+        return Encoded(states, kv, self.model.decoder.cross(states)).evaluated()
 
     def _between_layers(self, x: mx.array) -> None:
-        if self._cancelled is not None:
-            mx.async_eval(x)  # type: ignore[no-untyped-call]  # the device starts on it while the next layer is being built
-            self.check_cancel()
-        if not self.ahead:
+        if self._device == "mlx-cpu":
             mx.eval(x)
+        else:
+            mx.async_eval(x)  # type: ignore[no-untyped-call]  # the GPU starts on it while the next layers are built
+        self.check_cancel()
 
     def silence(self, level: float) -> Silence:
         """The cache for a mel level, rounded to 0.5; made on first use."""
@@ -220,16 +230,9 @@ class MlxRuntime:
         if level not in self._silences:
             frames = mx.full((2 * N_AUDIO_CTX, self.dims.n_mels), level, self.dtype)
             edge = mx.zeros((1, self.dims.n_mels), self.dtype)
-            states, kv = self.encode_block(mx.concatenate([frames, edge]), 0, None, None)
-            self._silences[level] = Silence(states, kv, self.cross(states))
+            made = self.encode_block(mx.concatenate([frames, edge]), 0, None, None)
+            self._silences[level] = Silence(made.states, made.kv, made.cross)
         return self._silences[level]
-
-    def cross(self, states: mx.array) -> CrossKV:
-        """Cross-attention K and V of final states, contiguous and evaluated."""
-        cross = self.model.decoder.cross(states)
-        cross = CrossKV([mx.contiguous(k) for k in cross.keys], [mx.contiguous(v) for v in cross.values])
-        mx.eval(cross.keys, cross.values)
-        return cross
 
     def audio(self, encoded: Encoded, silence: Silence | None) -> MlxAudio:
         """Encoded positions, followed by silence up to 1500, as an AudioState."""
@@ -279,8 +282,7 @@ class MlxEncoderStream:
         runtime, kept = self._runtime, self._encoded
         end = min(N_AUDIO_CTX, keep + runtime.round_up(self.n_heard + MARGIN_POSITIONS - keep))
         frames, silence = self._frames(keep, end)
-        states, kv = runtime.encode_block(frames, keep, kept.kv if kept else None, silence.kv_after(end))
-        made = Encoded(states, kv, runtime.cross(states))
+        made = runtime.encode_block(frames, keep, kept.kv if kept else None, silence.kv_after(end))
         self._encoded = made if kept is None else kept.followed_by(made)
         return runtime.audio(self._encoded, silence)
 
@@ -297,7 +299,7 @@ class MlxEncoderStream:
         frames[: len(heard)] = (np.maximum(heard, floor) + 4) / 4
         if end == N_AUDIO_CTX:
             frames[-1] = 0  # beyond the window
-        return mx.array(frames, self._runtime.dtype), self._runtime.silence(level)
+        return self._runtime.upload(frames), self._runtime.silence(level)
 
 
 class MlxDecoder:
@@ -393,8 +395,7 @@ class MlxDecoder:
             raise OptionError(f"{len(tokens)} tokens don't fit: {self._length} of 448 are taken.")
         self._settle()
         state = mx.array([self._length, 0, 0, 0, 0, len(tokens), 0, 0], mx.int32)
-        states = self._fused.block(mx.array(list(tokens), mx.int32), state, self.slabs, self._cross)
-        logits = self._fused.logits(states)
+        logits = self._fused.append(mx.array(list(tokens), mx.int32), state, self.slabs, self._cross)
         mx.eval(logits, self.slabs.keys, self.slabs.values)
         return logits
 

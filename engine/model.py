@@ -18,7 +18,10 @@ from engine.runtime import HEAD_SIZE, N_AUDIO_CTX, Dims
 from engine.weights import Linear, Loader, Matrix, Multiply, Norm
 
 KV = tuple[mx.array, mx.array]
+Around = KV | tuple[()]  # K and V of other positions, or none
+LayerFunction = Callable[[mx.array, Around, Around], tuple[mx.array, mx.array, mx.array]]
 VOCAB_ROWS = 8  # rows of the logit head are padded to a multiple of this: GPU matvec kernels want it
+PIECE_LAYERS = 4  # encoder layers submitted at once: the GPU works on them while the next are prepared
 
 
 def gelu(x: mx.array) -> mx.array:
@@ -66,8 +69,11 @@ class DecoderLayer:
 
 
 class Encoder:
-    def __init__(self, load: Loader, widen: bool) -> None:
-        """widen: hold quantized matrices dense, for devices where that is faster."""
+    def __init__(self, load: Loader, widen: bool, compiled: bool) -> None:
+        """widen: hold quantized matrices dense, for devices where that is faster.
+
+        compiled: fuse elementwise operations, and submit PIECE_LAYERS at once rather than one by one.
+        """
         dims = load.checkpoint.dims
         # (out, in, 3) -> (3 * in, out): a convolution is one product over three frames side by side
         conv1, conv2 = (load.array(f"encoder.conv{i}.weight").transpose(2, 1, 0) for i in (1, 2))
@@ -77,6 +83,8 @@ class Encoder:
         self.positions = load.array("encoder.embed_positions.weight")
         self.layers = [self._layer(load, f"encoder.layers.{i}", widen) for i in range(dims.n_audio_layer)]
         self.norm = load.norm("encoder.layer_norm")
+        self.piece_layers = PIECE_LAYERS if compiled else 1
+        self._functions = [_function(layer, compiled) for layer in self.layers]
         mx.eval(self.conv1, self.conv2)
 
     @staticmethod
@@ -114,46 +122,62 @@ class Encoder:
         """Encode positions from `first` on; `frames` as for `stem`.
 
         past, tail: each layer's K and V of the positions before and after these, or None where there are none.
-        between: called after each layer with its output.
+        between: called with the output of every `piece_layers`-th layer.
         Returns the final states (n, d) and each layer's K and V of these positions.
         """
         x = self.stem(frames, first)
         made: list[KV] = []
-        for i, layer in enumerate(self.layers):
-            q, k, v = (split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1))
+        for i, layer in enumerate(self._functions):
+            x, k, v = layer(x, past[i] if past else (), tail[i] if tail else ())
             made.append((k, v))
-            around = [kv for kv in (past and past[i], (k, v), tail and tail[i]) if kv]
-            keys, values = (mx.concatenate(list(part), axis=2) for part in zip(*around, strict=True))
-            x = x + layer.out(join_heads(attention(q, keys, values)))
-            x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
-            between(x)
+            if (i + 1) % self.piece_layers == 0:
+                between(x)
         return self.norm(x), made
 
 
+def encode_layer(
+    layer: EncoderLayer, x: mx.array, before: Around, after: Around
+) -> tuple[mx.array, mx.array, mx.array]:
+    """One encoder layer on x (n, d), which also sees positions `before` and `after`: the new x, and its K and V."""
+    q, k, v = (split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1))
+    seen = [kv for kv in (before, (k, v), after) if kv]
+    keys, values = (mx.concatenate(list(part), axis=2) for part in zip(*seen, strict=True))
+    x = x + layer.out(join_heads(attention(q, keys, values)))
+    return x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x)))), k, v
+
+
+def _function(layer: EncoderLayer, compiled: bool) -> LayerFunction:
+    def run(x: mx.array, before: Around, after: Around) -> tuple[mx.array, mx.array, mx.array]:
+        return encode_layer(layer, x, before, after)
+
+    return mx.compile(run) if compiled else run
+
+
 def _three(x: mx.array, step: int) -> mx.array:
-    """Every `step`-th window of three rows, side by side: (n + 2, c) -> (n / step, 3 * c)."""
-    n = x.shape[0] - 2
-    return mx.concatenate([x[i : i + n : step] for i in range(3)], axis=-1)
+    """Every `step`-th window of three rows, side by side: (n + 2, c) -> (n / step, 3 * c), rounded up."""
+    n, columns = -(-(x.shape[0] - 2) // step), x.shape[1]
+    return mx.as_strided(x, (n, 3 * columns), (step * columns, 1))  # rows follow each other in memory
 
 
 class Decoder:
-    def __init__(self, load: Loader) -> None:
+    def __init__(self, load: Loader, widen_cross: bool) -> None:
+        """widen_cross: hold the matrices for cross-attention K and V dense; they belong to encoding."""
         dims = load.checkpoint.dims
         self.n_vocab = dims.n_vocab
         self.table: Matrix = load.matrix(["decoder.embed_tokens.weight"], pad_rows_to=VOCAB_ROWS)
         self.positions = load.array("decoder.embed_positions.weight")
-        self.layers = [self._layer(load, f"decoder.layers.{i}") for i in range(dims.n_text_layer)]
+        self.layers = [self._layer(load, f"decoder.layers.{i}", widen_cross) for i in range(dims.n_text_layer)]
         self.norm = load.norm("decoder.layer_norm")
 
     @staticmethod
-    def _layer(load: Loader, at: str) -> DecoderLayer:
+    def _layer(load: Loader, at: str, widen_cross: bool) -> DecoderLayer:
         return DecoderLayer(
             load.norm(f"{at}.self_attn_layer_norm"),
             load.linear(*(f"{at}.self_attn.{x}_proj" for x in "qkv")),
             load.linear(f"{at}.self_attn.out_proj"),
             load.norm(f"{at}.encoder_attn_layer_norm"),
             load.linear(f"{at}.encoder_attn.q_proj"),
-            load.linear(*(f"{at}.encoder_attn.{x}_proj" for x in "kv")),
+            load.linear(*(f"{at}.encoder_attn.{x}_proj" for x in "kv"), widen=widen_cross),
             load.linear(f"{at}.encoder_attn.out_proj"),
             load.norm(f"{at}.final_layer_norm"),
             load.linear(f"{at}.fc1"),
@@ -161,9 +185,10 @@ class Decoder:
         )
 
     def cross(self, states: mx.array) -> CrossKV:
-        """Cross-attention K and V of encoder states (n, d), computed once per window."""
-        parts = [mx.split(layer.cross_kv(states), 2, axis=-1) for layer in self.layers]
-        return CrossKV([split_heads(k) for k, _ in parts], [split_heads(v) for _, v in parts])
+        """Cross-attention K and V of encoder states (n, d), contiguous; computed once per window."""
+        stacked = (layer.cross_kv(states).reshape(states.shape[0], 2, -1, HEAD_SIZE) for layer in self.layers)
+        both = [mx.contiguous(kv.transpose(1, 2, 0, 3)) for kv in stacked]
+        return CrossKV([kv[:1] for kv in both], [kv[1:] for kv in both])
 
     def reference(self, tokens: Sequence[int], cache: list[KV | None], cross: CrossKV) -> mx.array:
         """The plain decoder that the fused step is held against: raw logits (n_tokens, n_vocab).
@@ -199,14 +224,58 @@ class Model:
     """Encoder and decoder of a checkpoint, on the default device, in `dtype`."""
 
     def __init__(
-        self, checkpoint: Checkpoint, dtype: mx.Dtype, widen_encoder: bool, multiply_q6_k: Multiply | None = None
+        self,
+        checkpoint: Checkpoint,
+        dtype: mx.Dtype,
+        widen_encoder: bool,
+        compiled: bool = False,
+        multiply_q6_k: Multiply | None = None,
     ) -> None:
-        """multiply_q6_k: the kernel for products of packed Q6_K matrices; None makes them dense."""
+        """compiled: compile the encoder.
+
+        multiply_q6_k: the kernel for products of packed Q6_K matrices; None makes them dense.
+        """
         self.dims: Dims = checkpoint.dims
         self.dtype = dtype
         load = Loader(checkpoint, dtype, multiply_q6_k)
-        self.encoder = Encoder(load, widen_encoder)
-        self.decoder = Decoder(load)
+        self.encoder = Encoder(load, widen_encoder, compiled)
+        self.decoder = Decoder(load, widen_encoder)
+        self._window = _window_pieces(self.encoder, self.decoder, compiled)
+
+    def window(self, frames: mx.array, between: Callable[[mx.array], None]) -> tuple[mx.array, CrossKV]:
+        """A whole window, lazily: final states (1500, d) and cross-attention K and V.
+
+        frames: (3001, n_mels), the last one zero. between: called with what is handed from one submission to the next.
+        """
+        x = frames
+        for piece in self._window[:-1]:
+            x = piece(x)[0]
+            between(x)
+        states, *kv = self._window[-1](x)
+        n = self.dims.n_text_layer
+        return states, CrossKV(kv[:n], kv[n:])
+
+
+def _window_pieces(encoder: Encoder, decoder: Decoder, compiled: bool) -> list[Callable[[mx.array], list[mx.array]]]:
+    """A whole window's encoder in pieces that are one graph each; nothing of a layer but its output is kept."""
+
+    def piece(start: int) -> Callable[[mx.array], list[mx.array]]:
+        layers = encoder.layers[start : start + encoder.piece_layers]
+        is_last = start + len(layers) == len(encoder.layers)
+
+        def run(x: mx.array) -> list[mx.array]:
+            x = encoder.stem(x, 0) if start == 0 else x
+            for layer in layers:
+                x, _, _ = encode_layer(layer, x, (), ())
+            if not is_last:
+                return [x]
+            states = encoder.norm(x)
+            cross = decoder.cross(states)
+            return [states, *cross.keys, *cross.values]
+
+        return mx.compile(run) if compiled else run
+
+    return [piece(start) for start in range(0, len(encoder.layers), encoder.piece_layers)]
 
 
 __all__ = [

@@ -44,6 +44,12 @@ def best_ms(work: Callable[[], Any], runs: int = RUNS) -> float:
 
 
 def peak_mb() -> float:
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    if not Path("/proc/self/status").exists():
+        return float("nan")
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM"):
             return float(line.split()[1]) / 1024

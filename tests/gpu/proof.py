@@ -25,6 +25,8 @@ from engine.runtime import Rules
 from engine.store import models_dir
 from tests.gpu.texts import QUANTS, SPEECH, clips, requantized
 
+# A logit around 20 has steps of 1/64 in f16, and the decoder's f16 states and products differ in their last bits
+NEAR_TIE = 0.125
 failed = 0
 
 
@@ -59,10 +61,18 @@ def addresses(decoder: MlxDecoder) -> list[int]:
     return [address(slab) for slab in decoder.slabs.keys + decoder.slabs.values]
 
 
-def reference_tokens(runtime: MlxRuntime, cross, prompt: list[int], rules: Rules, n: int) -> list[int]:
+def slab_values(decoder: MlxDecoder) -> list[np.ndarray]:
+    """Through a copy on the device: on CUDA, what the host reads is moved to memory that both see."""
+    return [np.array(slab + 0) for slab in decoder.slabs.keys + decoder.slabs.values]
+
+
+def reference_tokens(
+    runtime: MlxRuntime, cross, prompt: list[int], rules: Rules, n: int
+) -> tuple[list[int], list[np.ndarray]]:
+    """Tokens of the plain reference step, and the filtered logits that each was chosen from."""
     cache = [None] * runtime.dims.n_text_layer
     logits = runtime.model.decoder.reference(prompt, cache, cross)
-    tokens = []
+    tokens, chosen_from = [], []
     for i in range(n):
         x = np.array(logits[-1].astype(mx.float32))
         x[[*rules.suppress, rules.no_timestamps]] = -np.inf
@@ -70,10 +80,17 @@ def reference_tokens(runtime: MlxRuntime, cross, prompt: list[int], rules: Rules
         if i == 0:
             x[list(rules.suppress_first)] = -np.inf
         tokens.append(int(x.argmax()))
+        chosen_from.append(x)
         if tokens[-1] == rules.eot:
             break
         logits = runtime.model.decoder.reference(tokens[-1:], cache, cross)
-    return tokens
+    return tokens, chosen_from
+
+
+def gap(got: list[int], expected: list[int], chosen_from: list[np.ndarray]) -> float:
+    """How far apart the reference's logits of both choices lie where they first differ."""
+    i = next(i for i, (a, b) in enumerate(zip(got, expected, strict=False)) if a != b)
+    return float(chosen_from[i][expected[i]] - chosen_from[i][got[i]])
 
 
 def until_end(choices, rules: Rules, n: int) -> list[int]:
@@ -94,6 +111,7 @@ def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int)
         fused = MlxRuntime(checkpoint)
         plain = MlxRuntime(checkpoint, kernels=False)
         same_reference = same_plain = 0
+        gaps: list[float] = []
         worst = 0.0
         for mel in mels:
             audio = fused.encode(mel)
@@ -102,10 +120,14 @@ def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int)
             other.prefill(prompt)
             worst = max(worst, float(np.abs(decoder.logits() - other.logits()).max()))
             got = until_end(decoder.generate(rules), rules, n_tokens)
-            same_reference += got == reference_tokens(fused, audio.cross, prompt, rules, n_tokens)
-            same_plain += got == until_end(other.generate(rules), rules, n_tokens)
+            expected, chosen_from = reference_tokens(fused, audio.cross, prompt, rules, n_tokens)
+            as_plain = until_end(other.generate(rules), rules, n_tokens)
+            same_reference += got == expected
+            same_plain += got == as_plain
+            gaps += [gap(tokens, expected, chosen_from) for tokens in (got, as_plain) if tokens != expected]
         detail = f"{same_reference} as reference, {same_plain} as plain MLX, of {len(mels)}; logits within {worst:.3f}"
-        check(f"tokens {name} {quant}", min(same_reference, same_plain) >= len(mels) - 2, detail)
+        detail += f"; where they part the reference's logits differ by {[round(x, 4) for x in gaps]}" if gaps else ""
+        check(f"tokens {name} {quant}", max(gaps, default=0.0) <= NEAR_TIE, detail)
 
 
 def timed_grammar(name: str, bundle: Checkpoint) -> None:
@@ -130,20 +152,24 @@ def in_place(name: str, checkpoint: Checkpoint) -> None:
     decoder = runtime.decoder(runtime.encode(np.zeros((3000, checkpoint.dims.n_mels), np.float32)))
     before = addresses(decoder)
     decoder.prefill(prompt)
-    moved = addresses(decoder) != before
-    rows = [np.array(slab) for slab in decoder.slabs.keys + decoder.slabs.values]
-    length = decoder.length
-    for _ in islice(decoder.generate(rules), 100):
-        pass
-    moved |= addresses(decoder) != before
+    moved = {"prefill": addresses(decoder) != before}
+    rows = slab_values(decoder)
+    moved["reading"] = addresses(decoder) != before
+    length, done = decoder.length, 0
+    choices = decoder.generate(rules)
+    for n in (1, 10, 100):
+        for _ in islice(choices, n - done):
+            pass
+        done = n
+        moved[f"{n} steps"] = addresses(decoder) != before
     mx.synchronize()
     touched = False
-    for old, slab in zip(rows, decoder.slabs.keys + decoder.slabs.values, strict=True):
-        new = np.array(slab)
+    for old, new in zip(rows, slab_values(decoder), strict=True):
         outside = np.r_[0:length, length + 102 : new.shape[2]]  # one step runs ahead
         touched |= not np.array_equal(new[:, :, outside], old[:, :, outside])
         touched |= not (np.abs(new[:, :, length : length + 100]).max(axis=-1) > 0).all()
-    check(f"slabs in place {name}", not moved, hex(before[0]))
+    moved_after = [when for when, has in moved.items() if has]
+    check(f"slabs in place {name}", not moved_after, f"{hex(before[0])}; moved after: {moved_after or 'nothing'}")
     check(f"rows before and after untouched {name}", not touched)
     names = Counter(decoder.graph_of_a_step())
     check(

@@ -1,25 +1,84 @@
-"""On a GPU: `engine.bench` for every size and quant, with MLX's own kernels and with transformers beside it.
+"""On a GPU: every size and quant in turn, round after round, with transformers beside them.
 
-    python -m tests.gpu.speed [--sizes tiny base small large-v3-turbo] [--quants F16 Q8_0 Q4_K_M] [-o table.json]
+    python -m tests.gpu.speed [--sizes tiny base ...] [--quants F16 Q8_0 Q4_K_M] [--plain] [-o table.json]
 
-Random weights of the right shapes: speed does not depend on their values. One row a run; ratios are of the same run.
+Random weights of the right shapes: speed does not depend on their values. All variants of a size are loaded at once
+and run in turn, so that a host that slows down slows all of them; figures are medians over the rounds' medians, and
+"to" is the slowest round. "goal" says by what factor a figure may still grow before it misses issue 7's goals.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
+
+import numpy as np
 
 from engine import bench
+from engine.audio import SAMPLE_RATE_HZ, log_mel, mel_filters
+from engine.checkpoint import Checkpoint
 from engine.mlx_runtime import MlxRuntime, available_device
 
+WARM_UP_TOKENS, TOKENS, ENCODES = 50, 100, 8  # a round
+PROTOTYPE_TOKEN_MS = {
+    "tiny": 0.72,
+    "base": 0.99,
+    "small": 1.82,
+    "large-v3-turbo": 0.75,
+}  # a bare chain of MLX ops, H200
+EAGER = "transformers eager f16"
 
-def transformers_eager(size: str, n_tokens: int) -> tuple[float, float] | None:
-    """Median milliseconds of the encoder and of a token with transformers, eager attention, f16. None: not there."""
+
+@dataclass
+class Variant:
+    name: str
+    encode: Callable[[], object]
+    tokens: Callable[[], list[float]]  # milliseconds of each
+    report: bench.BenchReport | None = None
+    encode_ms: list[float] = field(default_factory=list)  # a median a round
+    token_ms: list[float] = field(default_factory=list)
+
+    def round(self) -> None:
+        self.encode_ms.append(bench.timed(self.encode, ENCODES)[0])
+        self.token_ms.append(median(self.tokens()))
+
+    def row(self) -> dict[str, object]:
+        found = {} if self.report is None else self.report.as_dict()
+        rounds = {"encode_rounds_ms": self.encode_ms, "token_rounds_ms": self.token_ms}
+        return {
+            **found,
+            "variant": self.name,
+            "encode_ms": median(self.encode_ms),
+            "token_ms": median(self.token_ms),
+            **rounds,
+        }
+
+
+def sayso(checkpoint: Checkpoint, kernels: bool) -> Variant:
+    started = time.perf_counter()
+    runtime = MlxRuntime(checkpoint, available_device() or "mlx-cpu", kernels=kernels)
+    report = bench.measure(runtime, checkpoint, (time.perf_counter() - started) * 1e3, n_tokens=TOKENS)
+    samples = np.random.default_rng(0).normal(0, 0.1, 30 * SAMPLE_RATE_HZ).astype(np.float32)
+    mel = log_mel(samples, mel_filters(checkpoint.dims.n_mels))
+    decoder, rules = runtime.decoder(runtime.encode(mel)), bench.endless(checkpoint)
+
+    def tokens() -> list[float]:
+        decoder.rewind(0)
+        decoder.prefill([rules.eot + 1] * bench.PROMPT_TOKENS)
+        return bench.token_times(decoder.generate(rules), TOKENS, WARM_UP_TOKENS)
+
+    name = f"{checkpoint.name.removeprefix('random ')} {checkpoint.quant}" + ("" if kernels else " plain MLX")
+    return Variant(name, lambda: runtime.encode(mel), tokens, report)
+
+
+def transformers_eager(size: str) -> Variant | None:
+    """transformers with eager attention in f16. None: not installed."""
     try:
         import torch
         from transformers import WhisperConfig, WhisperForConditionalGeneration
@@ -35,17 +94,18 @@ def transformers_eager(size: str, n_tokens: int) -> tuple[float, float] | None:
     model = WhisperForConditionalGeneration(config).half().cuda().eval()
     mel = torch.randn(1, n_mels, 3000, dtype=torch.float16, device="cuda")
 
-    encoder = model.model.encoder
-
+    @torch.no_grad()
     def encode():
-        states = encoder(mel).last_hidden_state
+        states = model.model.encoder(mel).last_hidden_state
         torch.cuda.synchronize()
         return states
 
-    with torch.no_grad():
-        encode_ms, encoded = bench.timed(encode, 10)
+    encoded = encode()
+
+    @torch.no_grad()
+    def tokens() -> list[float]:
         token, past, spent = torch.tensor([[50258]], device="cuda"), None, []
-        for _ in range(n_tokens):
+        for _ in range(50):
             started = time.perf_counter()
             out = model(
                 encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
@@ -56,43 +116,55 @@ def transformers_eager(size: str, n_tokens: int) -> tuple[float, float] | None:
             past, token = out.past_key_values, out.logits[:, -1:].argmax(-1)
             token.item()
             spent.append((time.perf_counter() - started) * 1e3)
-    torch.cuda.empty_cache()
-    return encode_ms, statistics.median(spent[10:])
+        return spent[10:]
+
+    return Variant(f"{size} {EAGER}", encode, tokens)
+
+
+def line(variant: Variant, size: str, eager: Variant | None) -> str:
+    encode_ms, token_ms = median(variant.encode_ms), median(variant.token_ms)
+    text = f"{variant.name:32}{encode_ms:8.2f} to{max(variant.encode_ms):7.2f}"
+    text += f"{token_ms:9.3f} to{max(variant.token_ms):7.3f}"
+    if variant.report is None:
+        return text
+    report = variant.report
+    share = report.bytes_per_token / (token_ms / 1e3) / report.bandwidth_bytes_per_s
+    text += f"{report.prompt_ms:8.2f}{report.load_ms:7.0f}{report.kernels:6}{report.bytes_per_token / 1e6:8.1f}"
+    text += f"{100 * share:5.0f} %{PROTOTYPE_TOKEN_MS.get(size, float('nan')) / 2 / token_ms:8.2f}"
+    if eager is not None:
+        text += f"{median(eager.token_ms) / token_ms:10.1f}x{median(eager.encode_ms) / encode_ms:7.2f}x"
+    return text
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", default=["tiny", "base", "small", "large-v3-turbo"])
     parser.add_argument("--quants", nargs="+", default=["F16", "Q8_0", "Q4_K_M"])
-    parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--plain", action="store_true", help="also with MLX's own kernels only")
     parser.add_argument("--no-transformers", action="store_true")
     parser.add_argument("-o", "--output")
     arguments = parser.parse_args()
     rows = []
-    print(f"{'':28}load    mel  encode  prompt   token  nodes   MB/token  GB/s of memory")
+    print(
+        f"{'ms':32}{'encode':>8}{'':10}{'token':>9}{'':10}{'prompt':>8}{'load':>7}{'nodes':>6}{'MB/tok':>8}{'memory':>7}"
+        f"{'goal':>8}{'of eager':>11}{'encode':>8}"
+    )
     for size in arguments.sizes:
-        for quant in arguments.quants:
-            checkpoint = bench.random_checkpoint(size, quant)
-            for kernels in (True, False):
-                started = time.perf_counter()
-                runtime = MlxRuntime(checkpoint, available_device() or "mlx-cpu", kernels=kernels)
-                report = bench.measure(runtime, checkpoint, (time.perf_counter() - started) * 1e3, arguments.tokens)
-                rows.append({**report.as_dict(), "ours": kernels})
-                name = f"{size} {quant} {'kernels' if kernels else 'plain MLX'}"
-                print(
-                    f"{name:28}{report.load_ms:5.0f}{report.mel_ms:7.1f}{report.encode_ms:8.2f}{report.prompt_ms:8.2f}"
-                    f"{report.token_ms:8.3f}{report.kernels:7}{report.bytes_per_token / 1e6:11.1f}"
-                    f"{report.bandwidth_bytes_per_s / 1e9:8.0f} ({100 * report.bandwidth_share:.0f} %)",
-                    flush=True,
-                )
-                del runtime
-        if not arguments.no_transformers and (theirs := transformers_eager(size, 60)):
-            rows.append(
-                {"model": size, "device": "transformers eager f16", "encode_ms": theirs[0], "token_ms": theirs[1]}
-            )
-            print(f"{size + ' transformers eager':40}{theirs[0]:8.2f}{'':8}{theirs[1]:8.3f}", flush=True)
-    if arguments.output:
-        Path(arguments.output).write_text(json.dumps(rows, indent=1))
+        checkpoints = [bench.random_checkpoint(size, quant) for quant in arguments.quants]
+        variants = [
+            sayso(each, kernels) for each in checkpoints for kernels in ((True, False) if arguments.plain else (True,))
+        ]
+        eager = None if arguments.no_transformers else transformers_eager(size)
+        variants += [eager] if eager else []
+        for _ in range(arguments.rounds):
+            for variant in variants:
+                variant.round()
+        for variant in variants:
+            print(line(variant, size, eager), flush=True)
+            rows.append(variant.row())
+        if arguments.output:  # so that a run that is cut short leaves what it has
+            Path(arguments.output).write_text(json.dumps(rows, indent=1))
     return 0
 
 

@@ -14,6 +14,7 @@ import csv
 import json
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def clips(multilingual: bool) -> list[dict[str, str]]:
     return [row for row in rows if multilingual or row["lang"] == "en"]
 
 
-def run(models: list[str], quants: list[str], device: str, context: str, kernels: bool) -> dict[str, str]:
+def run(models: list[str], quants: list[str], device: str, context: str, kernels: bool) -> Iterator[dict[str, str]]:
+    """All texts so far, after each model and quant."""
     texts: dict[str, str] = {}
     for name in models:
         bundle = load(models_dir() / f"{name}-Q8_0.gguf")
@@ -72,7 +74,7 @@ def run(models: list[str], quants: list[str], device: str, context: str, kernels
                 ).text
             print(f"{name} {quant} {device}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
             transcriber.close()
-    return texts
+            yield texts
 
 
 def compare(paths: list[str]) -> int:
@@ -103,8 +105,10 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.command == "compare":
         return compare(arguments.files)
-    texts = run(arguments.models, arguments.quants, arguments.device, arguments.context, not arguments.plain_mlx)
-    Path(arguments.output).write_text(json.dumps(texts, ensure_ascii=False, indent=0), "utf-8")
+    for texts in run(
+        arguments.models, arguments.quants, arguments.device, arguments.context, not arguments.plain_mlx
+    ):  # a run that is cut short leaves what it has
+        Path(arguments.output).write_text(json.dumps(texts, ensure_ascii=False, indent=0), "utf-8")
     return 0
 
 

@@ -1,0 +1,18 @@
+"""`sayso bench` as a shell user meets it."""
+
+import json
+
+from tests.dictation.test_cli import sayso
+
+
+def test_a_model_is_measured_and_scripts_get_one_object(tiny_en_q8):
+    done = sayso("bench", "--model", tiny_en_q8, "--device", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["n_tokens"] == 200 and 0 < found["token_ms"] < found["encode_ms"]
+
+
+def test_a_model_that_others_do_not_have_cannot_be_compared():
+    done = sayso("bench", "--model", "large-v3-turbo:Q4_K_M", "--compare")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--model" in done.stderr and "tiny.en" in done.stderr
