@@ -117,6 +117,7 @@ class MlxRuntime:
         widen_encoder: bool | None = None,
         compiled: bool | None = None,
         kernels: bool = True,
+        merged: bool = False,
     ) -> None:
         """device: "auto", "metal", "cuda" or "mlx-cpu".
 
@@ -124,6 +125,7 @@ class MlxRuntime:
         everywhere but on Metal, where memory is shared with the rest of the system.
         compiled: compile the graphs. None: on a GPU; on the CPU that would need a C++ compiler at run time.
         kernels: on a GPU, decode with kernels of ours; False stays with MLX's own.
+        merged: on CUDA, with fewer and larger kernels; not the default before it has been measured to be faster.
         Raises DeviceError if the device is not there.
         """
         self._device = self._choose(device)
@@ -136,15 +138,15 @@ class MlxRuntime:
         compiled = not on_cpu if compiled is None else compiled
         q6_k = q6_k_product(self._device) if use_kernels else None
         self.model = Model(checkpoint, self.dtype, widen, compiled, q6_k)
-        self.fused = self._fused(use_kernels, compiled)
+        self.fused = self._fused(use_kernels, merged and self._device == "cuda", compiled)
         self.bucket = 1 if on_cpu else BUCKET
         self.ahead = use_kernels  # plain MLX writes a slab in place only when no step runs that reads it
         self._silences: dict[float, Silence] = {}
         self._cancelled: Callable[[], bool] | None = None
 
-    def _fused(self, use_kernels: bool, compiled: bool) -> FusedDecoder:
+    def _fused(self, use_kernels: bool, merged: bool, compiled: bool) -> FusedDecoder:
         decoder = self.model.decoder
-        kernels = KernelStep(decoder, self.dims, self._device) if use_kernels else None
+        kernels = KernelStep(decoder, self.dims, self._device, merged) if use_kernels else None
         return FusedDecoder(decoder, self.dims, kernels, compiled)
 
     @staticmethod

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from engine.kernels.dialect import SIMD_WIDTH, Kernel
+from engine.kernels.formats import Format
+from engine.kernels.matvec import NORM
 
 WARPS = 8
 THREADS = WARPS * SIMD_WIDTH
+PROJECTING_WARPS = 16  # of a thread group that also makes its head's query: more of them, as each takes several rows
 
-_ATTEND = """
+_HEAD = """
     const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
+"""
+# QUERY(i) is element i of the head's query
+_ATTEND = """
     const uint n_keys = FROM_STATE ? (uint)state[0] + 1 : KEYS;
     const uint share = (n_keys + SPLITS - 1) / SPLITS;
     const uint start = split * share;
@@ -21,7 +27,7 @@ _ATTEND = """
     // 8 lanes take a key, 8 values each; 4 keys a SIMD group
     const uint lane = LANE & 7, first = start + SIMD * 4 + (LANE >> 3);
     float qs[8];
-    for (uint i = 0; i < 8; i++) qs[i] = q[head * 64 + lane * 8 + i] * 0.125f;
+    for (uint i = 0; i < 8; i++) qs[i] = QUERY(lane * 8 + i) * 0.125f;
     float top = -3e38f;
     for (uint base = start + SIMD * 4; base < end; base += WARPS * 4) {
         const uint j = base + (LANE >> 3);
@@ -87,16 +93,60 @@ def attend(heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
         "sayso_attend",
         ("q", "keys", "values", "state"),
         ("parts", "stats"),
-        _ATTEND,
+        _HEAD + _ATTEND.replace("QUERY(lane * 8 + i)", "q[head * 64 + lane * 8 + i]"),
         THREADS,
-        {
-            "HEADS": heads,
-            "KEYS": keys,
-            "CONTEXT": keys,
-            "SPLITS": splits,
-            "FROM_STATE": int(from_state),
-            "WARPS": WARPS,
-        },
+        _constants(heads, keys, splits, from_state, WARPS),
+    )
+
+
+def _constants(heads: int, keys: int, splits: int, from_state: bool, warps: int) -> dict[str, int]:
+    return {
+        "HEADS": heads,
+        "KEYS": keys,
+        "CONTEXT": keys,
+        "SPLITS": splits,
+        "FROM_STATE": int(from_state),
+        "WARPS": warps,
+    }
+
+
+def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
+    """`attend` that makes its query itself: norm of x (heads * 64,), and its head's rows of a matrix and bias.
+
+    from_state: the matrix is q, k and v stacked, and K and V of x are first written in place to slab row state[0]; one
+    thread group a head, as no other may read that row meanwhile. Else it is q alone, made again by each of the splits.
+    (A kernel reads here what it has written itself through a buffer declared constant: CUDA only.)
+    """
+    body = f"""
+{_HEAD}
+    SHARED(float, xs, K);
+    SHARED(float, query, 64);
+{NORM.text}
+    for (uint r = SIMD; r < (FROM_STATE ? 192 : 64); r += WARPS) {{
+        const uint part = r / 64, i = r % 64, row = part * K + head * 64 + i;
+        float acc = 0;
+{format.dot}
+        acc = SIMD_SUM(acc);
+        if (LANE == 0) {{
+            const float value = acc + (float)bias[row];
+            if (part == 0) query[i] = value;
+            else {{
+                DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
+                slab[(head * CONTEXT + (uint)state[0]) * 64 + i] = (half_t)value;
+            }}
+        }}
+    }}
+    BARRIER;
+{_ATTEND.replace("QUERY(lane * 8 + i)", "query[lane * 8 + i]")}
+"""
+    threads = PROJECTING_WARPS * SIMD_WIDTH
+    return Kernel(
+        f"sayso_norm_attend_{format.name}",
+        (*NORM.inputs, *format.inputs, "bias", "keys", "values", "state"),
+        ("parts", "stats"),
+        body,
+        threads,
+        {**_constants(heads, keys, splits, from_state, PROJECTING_WARPS), "K": heads * 64, "THREADS": threads},
     )
 
 

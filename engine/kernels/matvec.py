@@ -51,18 +51,18 @@ NORM = Prologue(
     "norm",
     ("x", "gamma", "beta"),
     f"""
-    SHARED(float, sums, WARPS);
-    SHARED(float, squares, WARPS);
-    float sum = 0;
+    SHARED(float, norm_sums, WARPS);
+    SHARED(float, norm_squares, WARPS);
+    float norm_sum = 0;
     for (uint k = TID; k < K; k += THREADS) {{
         xs[k] = (float)x[k];
-        sum += xs[k];
+        norm_sum += xs[k];
     }}
-{_BLOCK_SUM.format(total="sum", scratch="sums")}
-    const float mean = sum / (float)K;
+{_BLOCK_SUM.format(total="norm_sum", scratch="norm_sums")}
+    const float mean = norm_sum / (float)K;
     float square = 0;
     for (uint k = TID; k < K; k += THREADS) square += (xs[k] - mean) * (xs[k] - mean);
-{_BLOCK_SUM.format(total="square", scratch="squares")}
+{_BLOCK_SUM.format(total="square", scratch="norm_squares")}
     const float factor = 1.0f / sqrt(square / (float)K + 1e-5f);
     for (uint k = TID; k < K; k += THREADS) xs[k] = (xs[k] - mean) * factor * (float)gamma[k] + (float)beta[k];
     BARRIER;

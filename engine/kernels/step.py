@@ -1,4 +1,4 @@
-"""The one-token step on kernels of ours: eight a layer, and four for the token table at both ends.
+"""The one-token step on kernels of ours: eight a layer (six where merged), and four for the token table at both ends.
 
 Each is one node of the compiled graph; the slabs are written by the first kernel of a layer, in place.
 """
@@ -17,7 +17,7 @@ from engine.kernels.dialect import Launch
 from engine.kernels.formats import Q6_K, format_of
 from engine.kernels.matvec import BIAS, COPY, GELU, JOIN, NORM, PLAIN, RESIDUAL, SLAB, Epilogue, Prologue
 from engine.model import Decoder, DecoderLayer
-from engine.runtime import Dims, Rules
+from engine.runtime import N_AUDIO_CTX, Dims, Rules
 from engine.weights import Linear, Matrix, Norm, PackedQ6K
 
 STATE_SIZE = 8
@@ -41,10 +41,27 @@ class Product:
         return self.launch(inputs, self.groups, [(self.n_out,)], [mx.float32])[0]
 
 
+@dataclass(frozen=True)
+class Projected:
+    """Attention that starts with the norm and the product that make its query (and, over a slab, its K and V)."""
+
+    launch: Launch
+    before: list[mx.array]  # what the norm takes
+    matrix: list[mx.array]  # and the product, bias included
+    shape: tuple[int, int, int]  # splits, heads, d
+
+    def __call__(self, x: mx.array, keys: mx.array, values: mx.array, state: mx.array) -> list[mx.array]:
+        splits, heads, d = self.shape
+        inputs = [x, *self.before, *self.matrix, keys, values, state]
+        return self.launch(inputs, heads * splits, [(splits, d), (splits, heads, 2)], [mx.float32] * 2)
+
+
 class KernelStep:
     """The kernels of one decoder on "metal" or "cuda"."""
 
-    def __init__(self, decoder: Decoder, dims: Dims, device: str) -> None:
+    def __init__(self, decoder: Decoder, dims: Dims, device: str, merged: bool = False) -> None:
+        """merged: attention makes its own query, which saves two kernels a layer and costs some work done again."""
+        self.merged = merged
         self.decoder, self.dims, self.device = decoder, dims, device
         heads, context = dims.n_text_head, dims.n_text_ctx
         self.splits = max(1, CROSS_GROUPS // heads)
@@ -52,6 +69,7 @@ class KernelStep:
         self._cross_attend: dict[int, Launch] = {}
         self._write_rows = attention.write_rows(dims.n_text_state, context).on(device)
         self.layers = [self._layer(layer) for layer in decoder.layers]
+        self.projected = [self._projected(layer) for layer in decoder.layers] if merged else []
         self.head = self._product(NORM, decoder.table, PLAIN, norm=decoder.norm, rows=TABLE_ROWS)
 
     def _product(
@@ -83,8 +101,7 @@ class KernelStep:
 
     def _layer(self, layer: DecoderLayer) -> dict[str, Product]:
         def linear(prologue: Prologue, part: Linear, epilogue: Epilogue, **options: int | Norm) -> Product:
-            bias = mx.zeros(part.matrix.n_rows, self.decoder.positions.dtype) if part.bias is None else part.bias
-            return self._product(prologue, part.matrix, epilogue, bias=bias, **options)  # type: ignore[arg-type]
+            return self._product(prologue, part.matrix, epilogue, bias=self._bias(part), **options)  # type: ignore[arg-type]
 
         d = self.dims.n_text_state
         return {
@@ -96,8 +113,35 @@ class KernelStep:
             "fc2": linear(COPY, layer.fc2, RESIDUAL),
         }
 
+    def _bias(self, part: Linear) -> mx.array:
+        return mx.zeros(part.matrix.n_rows, self.decoder.positions.dtype) if part.bias is None else part.bias
+
+    def _projected(self, layer: DecoderLayer) -> tuple[Projected, Projected]:
+        """Attention over the slab, and over the encoder's positions."""
+
+        def made(norm: Norm, part: Linear, keys: int, splits: int, from_state: bool) -> Projected:
+            heads = self.dims.n_text_head
+            kernel = attention.norm_attend(format_of(part.matrix), heads, keys, splits, from_state)
+            arrays = [*part.matrix.arrays(), self._bias(part)]
+            shape = (splits, heads, self.dims.n_text_state)
+            return Projected(kernel.on(self.device), [norm.weight, norm.bias], arrays, shape)
+
+        return (
+            made(layer.norm, layer.qkv, self.dims.n_text_ctx, 1, True),
+            made(layer.cross_norm, layer.cross_q, N_AUDIO_CTX, self.splits, False),
+        )
+
+    def _merged_logits(self, x: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
+        for i, (layer, (attend, across)) in enumerate(zip(self.layers, self.projected, strict=True)):
+            x = layer["out"](attend(x, slabs.keys[i], slabs.values[i], state), [x])
+            x = layer["cross_out"](across(x, cross.keys[i], cross.values[i], state), [x])
+            x = layer["fc2"]([layer["fc1"]([x])], [x])
+        return self.head([x])[None]
+
     def logits(self, x: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
         """One embedded token x (d,) f32 through all layers: raw logits (1, rows), f32. Writes slab row state[0]."""
+        if self.merged and cross.n_positions == N_AUDIO_CTX:
+            return self._merged_logits(x, state, slabs, cross)
         heads, d = self.dims.n_text_head, self.dims.n_text_state
         across = self._cross(cross.n_positions)
         for i, layer in enumerate(self.layers):

@@ -122,6 +122,22 @@ def test_128_mels_and_the_100_language_vocabulary_encode_and_decode():
     assert len(tokens) == 5 and max(tokens) < 50365
 
 
+def test_compiled_pieces_of_a_whole_window_give_what_single_layers_give():
+    checkpoint = make_random_checkpoint(n_state=64, n_audio_layer=5, preset="Q8_0")  # two pieces
+    plain, compiled = MlxRuntime(checkpoint, "mlx-cpu"), MlxRuntime(checkpoint, "mlx-cpu", compiled=True)
+    mel = window(speech_like(400))
+    frames = np.concatenate([mel, np.zeros((1, 80), np.float32)])
+    block = plain.encode_block(mx.array(frames), 0, None, None)
+    asked = []
+    compiled.set_cancel(lambda: bool(asked.append(1)))
+    whole = compiled.encode(mel)
+    assert len(asked) == 2  # at the start and between the pieces
+    np.testing.assert_allclose(whole.states(), np.array(block.states), atol=1e-5)
+    for got, expected in zip(whole.cross.values, block.cross.values, strict=True):
+        assert got.shape == (1, 1, 1500, 64)
+        np.testing.assert_allclose(np.array(got), np.array(expected), atol=1e-5)
+
+
 def test_cancelling_stops_between_encoder_layers_and_between_steps():
     runtime = MlxRuntime(make_random_checkpoint(n_state=64, n_audio_layer=4), "mlx-cpu")
     asked = []

@@ -109,8 +109,9 @@ def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int)
         checkpoint = requantized(bundle, quant)
         rules, prompt = rules_of(checkpoint)
         fused = MlxRuntime(checkpoint)
+        merged = MlxRuntime(checkpoint, merged=True)
         plain = MlxRuntime(checkpoint, kernels=False)
-        same_reference = same_plain = 0
+        same_reference = same_plain = same_merged = 0
         gaps: list[float] = []
         worst = 0.0
         for mel in mels:
@@ -122,10 +123,17 @@ def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int)
             got = until_end(decoder.generate(rules), rules, n_tokens)
             expected, chosen_from = reference_tokens(fused, audio.cross, prompt, rules, n_tokens)
             as_plain = until_end(other.generate(rules), rules, n_tokens)
+            with_merged = merged.decoder(audio)
+            with_merged.prefill(prompt)
+            as_merged = until_end(with_merged.generate(rules), rules, n_tokens)
+            same_merged += as_merged == expected
             same_reference += got == expected
             same_plain += got == as_plain
-            gaps += [gap(tokens, expected, chosen_from) for tokens in (got, as_plain) if tokens != expected]
-        detail = f"{same_reference} as reference, {same_plain} as plain MLX, of {len(mels)}; logits within {worst:.3f}"
+            gaps += [gap(tokens, expected, chosen_from) for tokens in (got, as_merged, as_plain) if tokens != expected]
+        detail = (
+            f"of {len(mels)}: {same_reference} as reference, {same_merged} so when merged, {same_plain} as plain MLX"
+        )
+        detail += f"; prompt logits within {worst:.3f}"
         detail += f"; where they part the reference's logits differ by {[round(x, 4) for x in gaps]}" if gaps else ""
         check(f"tokens {name} {quant}", max(gaps, default=0.0) <= NEAR_TIE, detail)
 
@@ -146,8 +154,9 @@ def timed_grammar(name: str, bundle: Checkpoint) -> None:
     )
 
 
-def in_place(name: str, checkpoint: Checkpoint) -> None:
-    runtime = MlxRuntime(checkpoint)
+def in_place(name: str, checkpoint: Checkpoint, merged: bool = False) -> None:
+    runtime = MlxRuntime(checkpoint, merged=merged)
+    name += " merged" if merged else ""
     rules, prompt = rules_of(checkpoint)
     decoder = runtime.decoder(runtime.encode(np.zeros((3000, checkpoint.dims.n_mels), np.float32)))
     before = addresses(decoder)
@@ -214,7 +223,8 @@ def main() -> int:
     print("device:", available_device())
     bundles = {name: load(models_dir() / f"{name}-Q8_0.gguf") for name in arguments.models}
     for name, bundle in bundles.items():
-        in_place(name, bundle)
+        for merged in (False, True):
+            in_place(name, bundle, merged)
         timed_grammar(name, bundle)
         same_tokens(name, bundle, arguments.quants, arguments.tokens)
     for size in arguments.random:

@@ -1,6 +1,6 @@
 """On a GPU: every size and quant in turn, round after round, with transformers beside them.
 
-    python -m tests.gpu.speed [--sizes tiny base ...] [--quants F16 Q8_0 Q4_K_M] [--plain] [-o table.json]
+    python -m tests.gpu.speed [--sizes tiny base ...] [--quants F16 Q8_0 Q4_K_M] [--kinds kernels] [-o x.json]
 
 Random weights of the right shapes: speed does not depend on their values. All variants of a size are loaded at once
 and run in turn, so that a host that slows down slows all of them; figures are medians over the rounds' medians, and
@@ -32,6 +32,7 @@ PROTOTYPE_TOKEN_MS = {
     "small": 1.82,
     "large-v3-turbo": 0.75,
 }  # a bare chain of MLX ops, H200
+KINDS = {"kernels": {}, "merged": {"merged": True}, "plain": {"kernels": False}}
 EAGER = "transformers eager f16"
 
 
@@ -60,9 +61,10 @@ class Variant:
         }
 
 
-def sayso(checkpoint: Checkpoint, kernels: bool) -> Variant:
+def sayso(checkpoint: Checkpoint, kind: str) -> Variant:
+    """kind: a key of KINDS."""
     started = time.perf_counter()
-    runtime = MlxRuntime(checkpoint, available_device() or "mlx-cpu", kernels=kernels)
+    runtime = MlxRuntime(checkpoint, available_device() or "mlx-cpu", **KINDS[kind])
     report = bench.measure(runtime, checkpoint, (time.perf_counter() - started) * 1e3, n_tokens=TOKENS)
     samples = np.random.default_rng(0).normal(0, 0.1, 30 * SAMPLE_RATE_HZ).astype(np.float32)
     mel = log_mel(samples, mel_filters(checkpoint.dims.n_mels))
@@ -73,7 +75,7 @@ def sayso(checkpoint: Checkpoint, kernels: bool) -> Variant:
         decoder.prefill([rules.eot + 1] * bench.PROMPT_TOKENS)
         return bench.token_times(decoder.generate(rules), TOKENS, WARM_UP_TOKENS)
 
-    name = f"{checkpoint.name.removeprefix('random ')} {checkpoint.quant}" + ("" if kernels else " plain MLX")
+    name = f"{checkpoint.name.removeprefix('random ')} {checkpoint.quant}" + f" {kind}"
     return Variant(name, lambda: runtime.encode(mel), tokens, report)
 
 
@@ -141,7 +143,7 @@ def main() -> int:
     parser.add_argument("--sizes", nargs="+", default=["tiny", "base", "small", "large-v3-turbo"])
     parser.add_argument("--quants", nargs="+", default=["F16", "Q8_0", "Q4_K_M"])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--plain", action="store_true", help="also with MLX's own kernels only")
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=["kernels", "merged"])
     parser.add_argument("--no-transformers", action="store_true")
     parser.add_argument("-o", "--output")
     arguments = parser.parse_args()
@@ -152,9 +154,7 @@ def main() -> int:
     )
     for size in arguments.sizes:
         checkpoints = [bench.random_checkpoint(size, quant) for quant in arguments.quants]
-        variants = [
-            sayso(each, kernels) for each in checkpoints for kernels in ((True, False) if arguments.plain else (True,))
-        ]
+        variants = [sayso(each, kind) for each in checkpoints for kind in arguments.kinds]
         eager = None if arguments.no_transformers else transformers_eager(size)
         variants += [eager] if eager else []
         for _ in range(arguments.rounds):

@@ -5,6 +5,7 @@ import pytest
 
 from engine.kernels import attention
 from tests.engine.kernels.emulator import run
+from tests.engine.kernels.test_matvec import matrix, normed
 
 HEADS = 2
 
@@ -74,3 +75,37 @@ def test_a_block_of_tokens_is_written_into_its_slab_rows_and_nowhere_else():
     np.testing.assert_array_equal(q[0], qkv[:, :d].reshape(tokens, HEADS, 64).swapaxes(0, 1))
     np.testing.assert_array_equal(keys, expected[0])
     np.testing.assert_array_equal(values, expected[1])
+
+
+@pytest.mark.parametrize("type", ["F16", "Q8_0", "Q5_0"])
+def test_attention_that_makes_its_query_equals_norm_product_and_softmax(type):
+    d, keys, splits = HEADS * 64, 70, 3
+    format, arrays, values = matrix(type, d, d)
+    x, gamma, beta, bias = normal(d, seed=4, dtype=np.float32), normal(d, seed=5), normal(d, seed=6), normal(d, seed=7)
+    _, k, v = query_keys_values(keys)
+    kernel = attention.norm_attend(format, HEADS, keys, splits, from_state=False)
+    outputs = [((splits, d), np.float32), ((splits, HEADS, 2), np.float32)]
+    inputs = [x, gamma, beta, *arrays, bias, k, v, np.zeros(8, np.int32)]
+    parts, stats = run(kernel, inputs, HEADS * splits, outputs)
+    q = values @ normed(x, gamma, beta) + bias.astype(np.float32)
+    np.testing.assert_allclose(joined(parts, stats), attended(q, k, v), atol=1e-4)
+
+
+@pytest.mark.parametrize("position", [0, 40])
+def test_attention_that_makes_its_own_row_writes_it_and_sees_it(position):
+    d, context = HEADS * 64, 48
+    format, arrays, values = matrix("Q8_0", 3 * d, d)
+    x, gamma, beta = normal(d, seed=4, dtype=np.float32), normal(d, seed=5), normal(d, seed=6)
+    bias = normal(3 * d, seed=7)
+    _, k, v = query_keys_values(context)
+    k[:, :, position:] = v[:, :, position:] = np.nan
+    expected = values @ normed(x, gamma, beta) + bias.astype(np.float32)
+    kernel = attention.norm_attend(format, HEADS, context, 1, from_state=True)
+    state = np.array([position, 0, 0, 0, 0, 0, 0, 0], np.int32)
+    outputs = [((1, d), np.float32), ((1, HEADS, 2), np.float32)]
+    parts, stats = run(kernel, [x, gamma, beta, *arrays, bias, k, v, state], HEADS, outputs)
+    for slab, row in ((k, expected[d : 2 * d]), (v, expected[2 * d :])):
+        np.testing.assert_allclose(slab[0, :, position].reshape(-1).astype(np.float32), row, atol=4e-3)
+        assert np.isnan(slab[:, :, position + 1 :]).all()
+    seen = slice(0, position + 1)
+    np.testing.assert_allclose(joined(parts, stats), attended(expected[:d], k[:, :, seen], v[:, :, seen]), atol=1e-4)
