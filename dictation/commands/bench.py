@@ -57,12 +57,12 @@ def _compare(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     from engine.devices import why_not_native
     from engine.errors import DeviceError, OptionError
 
-    if reason := why_not_native():
-        raise DeviceError(f"Other runtimes are compared with Sayso's own CPU runtime, which is not there: {reason}")
     model = name.partition(":")[0]
     known = [starter.name for starter in store.STARTERS]
     if model not in known:
         raise OptionError(f"Other runtimes are compared on {' or '.join(known)}, not on {model}: use --model.")
+    if reason := why_not_native():
+        raise DeviceError(f"Other runtimes are compared with Sayso's own CPU runtime, which is not there: {reason}")
     say("comparing takes a few minutes; close what else is busy")
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         short, long = _clips(Path(folder))

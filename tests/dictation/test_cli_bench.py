@@ -2,14 +2,17 @@
 
 import json
 
+from engine.export import export
 from tests.dictation.test_cli import sayso
 
 
-def test_a_model_is_measured_and_scripts_get_one_object(tiny_en_q8):
-    done = sayso("bench", "--model", tiny_en_q8, "--device", "cpu", "--json")
+def test_a_model_is_measured_and_scripts_get_one_object(random_checkpoint, tmp_path):
+    export(random_checkpoint(n_state=64), "Q8_0", tmp_path / "random.gguf")
+    done = sayso("bench", "--model", tmp_path / "random.gguf", "--device", "numpy", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["n_tokens"] == 200 and 0 < found["token_ms"] < found["encode_ms"]
+    assert (found["device"], found["quant"], found["n_tokens"]) == ("numpy", "Q8_0", 200)
+    assert 0 < found["token_ms"] < found["encode_ms"]
 
 
 def test_a_model_that_others_do_not_have_cannot_be_compared():
