@@ -96,11 +96,10 @@ def _file() -> Path:
 
 
 def _measure_here(path: str, device: str, threads: int) -> Measured:
-    import psutil
-
     import engine
     import resources
     from engine import audio
+    from engine.evaluate import peak_memory_bytes
 
     began = time.perf_counter()
     transcriber = engine.load(path, device=device, threads=threads or None)
@@ -111,17 +110,10 @@ def _measure_here(path: str, device: str, threads: int) -> Measured:
         began = time.perf_counter()
         text = transcriber.transcribe(samples).text
         times.append(time.perf_counter() - began)
-    peak = getattr(psutil.Process().memory_info(), "peak_wset", 0) or _peak_bytes()
     wrong, words = words_wrong(text)
     duration_s = len(samples) / audio.SAMPLE_RATE_HZ
-    return Measured(duration_s / median(times[1:]), peak, load_ms, wrong, words, transcriber.device, time.time())
-
-
-def _peak_bytes() -> int:
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    speed = duration_s / median(times[1:])
+    return Measured(speed, peak_memory_bytes(), load_ms, wrong, words, transcriber.device, time.time())
 
 
 def words_wrong(text: str) -> tuple[int, int]:

@@ -44,6 +44,7 @@ COMMANDS = {
     "recover": Command("dictation.commands.recover", "recordings left over from a crash or a failure"),
     "models": Command("dictation.commands.models", "import, list and remove models"),
     "bench": Command("dictation.commands.bench", "measure how fast a model is on this computer"),
+    "eval": Command("dictation.commands.eval", "measure errors, speed and memory of models on clips with known texts"),
     "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
 }
 

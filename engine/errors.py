@@ -34,6 +34,18 @@ class ManifestError(EngineError):
     """A list of clips to evaluate on that can't be read."""
 
 
+class MissingExtraError(EngineError):
+    """An optional part of Sayso is not installed."""
+
+
+class ReportError(EngineError):
+    """Results of an evaluation that can't be read, or that belong to another one."""
+
+
+class PublishError(EngineError):
+    """A folder of models that contradicts itself, or that the Hub does not take."""
+
+
 class Cancelled(EngineError):
     """The caller asked to stop; not a fault."""
 

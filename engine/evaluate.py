@@ -8,23 +8,50 @@ Needs the `eval` extra: jiwer and whisper-normalizer.
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from engine.audio import SAMPLE_RATE_HZ, read_clip
-from engine.errors import ManifestError
+from engine.errors import ManifestError, MissingExtraError
 from engine.runtime import F32
 from engine.transcript import Transcript
 
 # Counted in characters: no spaces between words, or none that writers agree on
 CHARACTER_LANGUAGES = frozenset({"zh", "yue", "ja", "ko", "th"})
+CLIP_LISTS = ("transcripts.tsv", "manifest.jsonl")
 BOOTSTRAP_ROUNDS, BOOTSTRAP_SEED = 1000, 42
+
+
+def require_extra() -> None:
+    """Raises MissingExtraError where the packages that count errors are not installed."""
+    if any(importlib.util.find_spec(package) is None for package in ("jiwer", "whisper_normalizer")):
+        raise MissingExtraError("Counting errors needs two more packages: run `pip install 'sayso[eval]'`.")
+
+
+def peak_memory_bytes() -> int:
+    """Largest resident size of this process so far. Memory of a discrete GPU does not count."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage would count what the parent held before it started this process
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 @dataclass(frozen=True)
@@ -88,28 +115,41 @@ class Score:
 
 
 def read_clips(source: Path, *, scored_only: bool = True) -> list[LabelledClip]:
-    """Clips of a folder with `transcripts.tsv`, or of a `manifest.jsonl`, in their order.
+    """Clips of a `transcripts.tsv`, a `manifest.jsonl` or a folder that holds one of them, in their order.
 
     transcripts.tsv: columns file, lang, text and, if there, wer ("n": left out when `scored_only`).
     manifest.jsonl: objects {"id", "audio", "ref_text", "language"}; audio is relative to the manifest.
     Raises ManifestError.
     """
-    table = source / "transcripts.tsv" if source.is_dir() else source
+    table = source
+    if source.is_dir():
+        table = next((path for name in CLIP_LISTS if (path := source / name).exists()), source / CLIP_LISTS[0])
     try:
         with table.open(encoding="utf-8", newline="") as lines:
-            if table.suffix == ".tsv":
-                rows = [
-                    row for row in csv.DictReader(lines, delimiter="\t") if row.get("wer") != "n" or not scored_only
-                ]
-                return [LabelledClip(row["file"], table.parent / row["file"], row["text"], row["lang"]) for row in rows]
-            items = [json.loads(line) for line in lines if line.strip()]
-            return [LabelledClip(i["id"], table.parent / i["audio"], i["ref_text"], i["language"]) for i in items]
+            clips = list(_rows(table, lines, scored_only) if table.suffix == ".tsv" else _items(table, lines))
     except FileNotFoundError as error:
         raise ManifestError(f"There is no list of clips {table}.") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ManifestError(
             f"{table} is no list of clips: it must be a transcripts.tsv or a manifest.jsonl."
         ) from error
+    seen: set[str] = set()
+    for clip in clips:
+        if clip.id in seen:
+            raise ManifestError(f"{table} has two clips {clip.id!r}; each needs a name of its own.")
+        seen.add(clip.id)
+    return clips
+
+
+def _rows(table: Path, lines: Iterable[str], scored_only: bool) -> Iterator[LabelledClip]:
+    for row in csv.DictReader(lines, delimiter="\t"):
+        if row.get("wer") != "n" or not scored_only:
+            yield LabelledClip(row["file"], table.parent / row["file"], row["text"], row["lang"])
+
+
+def _items(table: Path, lines: Iterable[str]) -> Iterator[LabelledClip]:
+    for item in (json.loads(line) for line in lines if line.strip()):
+        yield LabelledClip(item["id"], table.parent / item["audio"], item["ref_text"], item["language"])
 
 
 def shard(clips: Sequence[LabelledClip], index: int, count: int) -> list[LabelledClip]:
@@ -229,32 +269,64 @@ def difference(result: Result) -> str:
     return str(jiwer.visualize_alignment(jiwer.process_words(said, heard), show_measures=False, skip_correct=False))
 
 
+def marked_difference(result: Result) -> list[tuple[str, str, str]]:
+    """Stretches of the normalised texts: ("equal", "substitute", "delete" or "insert", said, heard)."""
+    import jiwer
+
+    said, heard = normalise(result.reference, result.language), normalise(result.hypothesis, result.language)
+    if not said:
+        return [("insert", "", heard)]
+    found = jiwer.process_words(said, heard)
+    words, others = found.references[0], found.hypotheses[0]
+    return [
+        (
+            chunk.type,
+            " ".join(words[chunk.ref_start_idx : chunk.ref_end_idx]),
+            " ".join(others[chunk.hyp_start_idx : chunk.hyp_end_idx]),
+        )
+        for chunk in found.alignments[0]
+    ]
+
+
 class ResultFile:
     """Results of one run as JSON lines. A line cut short by a crash is dropped, and its clip done again."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def read(self) -> list[Result]:
-        known = {field.name for field in fields(Result)}
-        found: dict[str, Result] = {}
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Every whole line."""
         if self.path.exists():
-            for line in self.path.read_text("utf-8").splitlines():
+            for line in self.path.read_text("utf-8", errors="replace").split("\n"):
                 try:
                     item = json.loads(line)
-                    result = Result(**{key: value for key, value in item.items() if key in known})
-                except (ValueError, TypeError, AttributeError):
+                except ValueError:
                     continue
-                found[result.id] = result
+                if isinstance(item, dict):
+                    yield item
+
+    def read(self) -> list[Result]:
+        """One result per clip, the last one written; lines of other kinds are passed over."""
+        known = {field.name for field in fields(Result)}
+        found: dict[str, Result] = {}
+        for item in self.objects():
+            try:
+                result = Result(**{key: value for key, value in item.items() if key in known})
+            except TypeError:
+                continue
+            found[result.id] = result
         return list(found.values())
 
     def append(self, result: Result) -> None:
+        self._append(asdict(result))
+
+    def _append(self, item: dict[str, Any]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as file:
             # Begin on a line of its own, after a crash too
             if file.tell() and not self._ends_with_newline():
                 file.write(b"\n")
-            file.write(json.dumps(asdict(result), ensure_ascii=False).encode() + b"\n")
+            file.write(json.dumps(item, ensure_ascii=False).encode() + b"\n")
 
     def missing(self, clips: Sequence[LabelledClip]) -> list[LabelledClip]:
         """Clips without a result yet."""

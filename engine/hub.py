@@ -132,7 +132,7 @@ def list_all(repo: str, revision: str = "main", endpoint: str | None = None) -> 
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
-    with _plain_words(repo):
+    with plain_words(repo):
         api = HfApi(endpoint=endpoint)
         commit = api.model_info(repo, revision=revision).sha or revision
         entries = [e for e in api.list_repo_tree(repo, recursive=True, revision=commit) if isinstance(e, RepoFile)]
@@ -149,7 +149,7 @@ def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -
 
 def read_start(file: RemoteFile, n_bytes: int = 1 << 16, endpoint: str | None = None) -> bytes:
     """The first bytes of a remote file, by a ranged read: enough for the header's first keys."""
-    with _plain_words(file.repo):
+    with plain_words(file.repo):
         url, headers, _ = _locate(file, endpoint)
         with _get(url, headers | {"Range": f"bytes=0-{n_bytes - 1}"}) as response:
             _raise_for_status(response)
@@ -206,7 +206,7 @@ def pull(
     try:
         if (path := cached(file, cache_dir)) is not None:
             return Pulled("already there", path)
-        with _plain_words(file.repo):
+        with plain_words(file.repo):
             transfer = _Transfer(file, part, endpoint, stall_s, pause_s, on_progress, wish)
             ended = transfer.run()
             if ended is Wish.PAUSE:
@@ -437,7 +437,7 @@ def _raise_for_status(response: httpx2.Response) -> None:
 
 
 @contextmanager
-def _plain_words(repo: str) -> Iterator[None]:
+def plain_words(repo: str) -> Iterator[None]:
     """Turn what the network and the Hub package raise into one sentence that says what to do."""
     import httpx2
     from huggingface_hub import errors

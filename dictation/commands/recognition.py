@@ -15,14 +15,22 @@ DEVICES = ("auto", "cpu", "numpy", "metal", "cuda", "mlx-cpu")
 def add_model_options(parser: argparse.ArgumentParser) -> None:
     """--model, --device, --threads: which Transcriber."""
     parser.add_argument("--model", metavar="MODEL", help="an installed model (base, base:Q8_0) or a model file")
-    parser.add_argument("--device", choices=DEVICES, default="auto", help="what computes (default: the fastest here)")
+    add_device_option(parser)
     parser.add_argument("--threads", type=_count, metavar="N", help="how many threads of the processor to use")
+
+
+def add_device_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", choices=DEVICES, default="auto", help="what computes (default: the fastest here)")
 
 
 def add_decoding_options(parser: argparse.ArgumentParser) -> None:
     """--language, --translate, --audio-context: how it listens."""
     parser.add_argument("--language", metavar="CODE", help="the language spoken: en, de, zh... (default: it listens)")
     parser.add_argument("--translate", action="store_true", help="write English, whatever is spoken")
+    add_audio_context_option(parser)
+
+
+def add_audio_context_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--audio-context",
         type=_audio_context,

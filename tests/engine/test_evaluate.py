@@ -20,6 +20,7 @@ from engine.evaluate import (
     difference,
     edits,
     evaluate,
+    marked_difference,
     merge,
     read_clips,
     score,
@@ -138,3 +139,20 @@ def test_noise_is_seeded_and_as_loud_as_asked(snr_db: float) -> None:
 def test_differences_show_both_texts() -> None:
     shown = difference(replace(result("x"), hypothesis="a b x d"))
     assert "REF" in shown and "HYP" in shown and "x" in shown
+
+
+def test_two_clips_of_one_name_are_refused(tmp_path: Path) -> None:
+    line = json.dumps({"id": "a", "audio": "a.wav", "ref_text": "hello", "language": "en"})
+    (tmp_path / "manifest.jsonl").write_text(f"{line}\n{line}\n")
+    with pytest.raises(ManifestError, match="two clips 'a'"):
+        read_clips(tmp_path)
+
+
+def test_differences_are_marked_stretch_by_stretch() -> None:
+    assert marked_difference(result("x", "a b c", "a x c d")) == [
+        ("equal", "a", "a"),
+        ("substitute", "b", "x"),
+        ("equal", "c", "c"),
+        ("insert", "", "d"),
+    ]
+    assert marked_difference(result("x", "", "noise")) == [("insert", "", "noise")]

@@ -1,0 +1,224 @@
+"""`sayso eval`: models on clips with known texts, side by side; `sayso eval merge` puts shards of a run together."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dictation.cli import DONE, say, wrong_use
+from dictation.commands.recognition import add_audio_context_option, add_device_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.checkpoint import Checkpoint
+    from engine.evaluate import LabelledClip
+    from engine.report import Evaluation, RunFile
+
+MERGE = "merge"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "sayso eval MODEL [MODEL ...] --clips LIST [--report DIR] [--shard I/N] [options]\n"
+        "       sayso eval merge REPORT [REPORT ...] [--report DIR] [--json]"
+    )
+    parser.add_argument(
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        help="an installed model (base, base:Q8_0) or a model file; after `merge`: report folders or .jsonl files",
+    )
+    parser.add_argument(
+        "--clips", type=Path, metavar="LIST", help="a transcripts.tsv, a manifest.jsonl, or a folder with one of them"
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="DIR",
+        help="keep results and report.html here; a stopped run goes on",
+    )
+    parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="only part I of N of the clips")
+    parser.add_argument("--detect-language", action="store_true", help="let the model find out the language")
+    parser.add_argument("--all", action="store_true", help="also clips that transcripts.tsv marks as not to be scored")
+    add_audio_context_option(parser)
+    add_device_option(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from engine import evaluate, report
+
+    evaluate.require_extra()
+    if arguments.models[0] == MERGE:
+        if not arguments.models[1:]:
+            return wrong_use("name the reports to merge: sayso eval merge REPORT...")
+        evaluations = report.gather(report.files_in(Path(path) for path in arguments.models[1:]))
+        _show(evaluations, arguments, write=arguments.report)
+        return DONE
+    if arguments.clips is None:
+        return wrong_use("which clips? Name a transcripts.tsv, a manifest.jsonl or a folder with --clips")
+    with tempfile.TemporaryDirectory(prefix="sayso-eval-") as temporary:
+        folder = arguments.report or Path(temporary)
+        files = [_in_own_process(job) for job in _jobs(arguments, folder)]
+        # of a shard the results are kept for `merge`; shards may share the folder
+        _show(report.gather(files), arguments, write=arguments.report if arguments.shard == (1, 1) else None)
+    return DONE
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One model to evaluate; goes to another process."""
+
+    model: Path
+    results: Path
+    clips: tuple[LabelledClip, ...]
+    shard: tuple[int, int]
+    device: str
+    audio_context: str | float
+    detect_language: bool
+    show_bar: bool
+
+
+def _jobs(arguments: argparse.Namespace, folder: Path) -> list[_Job]:
+    from engine import store
+    from engine.errors import ManifestError
+    from engine.evaluate import read_clips
+    from engine.formats.sniff import main_file
+
+    clips = read_clips(arguments.clips.expanduser(), scored_only=not arguments.all)
+    if not clips:
+        raise ManifestError(f"{arguments.clips} lists no clips.")
+    index, count = arguments.shard
+    suffix = "" if count == 1 else f".{index}-of-{count}"
+    jobs = []
+    for text in arguments.models:
+        path = Path(text).expanduser()
+        model = main_file(path if path.exists() else store.find(text))
+        # a folder's file is called model.safetensors or so: the folder has the name
+        stem = store.plain_name(path.name if path.is_dir() else model.stem)
+        jobs.append(
+            _Job(
+                model=model,
+                results=folder / f"{stem}{suffix}.jsonl",
+                clips=tuple(clips),
+                shard=arguments.shard,
+                device=arguments.device,
+                audio_context=arguments.audio_context,
+                detect_language=arguments.detect_language,
+                show_bar=sys.stderr.isatty(),
+            )
+        )
+    return jobs
+
+
+def _in_own_process(job: _Job) -> RunFile:
+    """So that the memory measured is this model's alone."""
+    from engine.errors import ReportError
+    from engine.report import RunFile
+
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            left_out = pool.submit(_evaluate, job).result()
+        except BrokenProcessPool as error:
+            raise ReportError(
+                f"The process that ran {job.model.name} ended early; perhaps memory was full. What it had done is kept."
+            ) from error
+    if left_out:
+        say(f"{job.model.name} knows English only; clips left out for their language: {left_out}.")
+    return RunFile(job.results)
+
+
+def _evaluate(job: _Job) -> int:
+    """Decode what has no result yet. Returns how many clips the model has no language for."""
+    import time
+
+    import engine
+    from engine.decode import DecodingOptions
+    from engine.evaluate import evaluate, peak_memory_bytes, shard
+    from engine.formats.load import load
+    from engine.report import RunFile, Session
+    from engine.runtime import F32
+    from engine.transcript import Transcript
+
+    checkpoint = load(job.model)
+    clips = [clip for clip in job.clips if checkpoint.is_multilingual or clip.language == "en"]
+    file = RunFile(job.results)
+    file.begin(_conditions(job, checkpoint, clips))
+    missing = file.missing(shard(clips, *job.shard))
+    if missing:
+        began = time.perf_counter()
+        transcriber = engine.load(job.model, job.device)
+        transcriber.warm_up()
+        load_ms = (time.perf_counter() - began) * 1e3
+
+        def transcribe(samples: F32, clip: LabelledClip) -> Transcript:
+            language = None if job.detect_language else clip.language
+            options = DecodingOptions(language=language, temperatures=(0.0,), audio_context=job.audio_context)
+            return transcriber.transcribe(samples, options)
+
+        try:
+            for result in _with_bar(evaluate(missing, transcribe), job, len(missing)):
+                file.append(result)
+        finally:
+            file.end(Session(transcriber.device, load_ms, peak_memory_bytes()))
+            transcriber.close()
+    return len(job.clips) - len(clips)
+
+
+def _conditions(job: _Job, checkpoint: Checkpoint, clips: Sequence[LabelledClip]):  # type: ignore[no-untyped-def]
+    import hashlib
+
+    from engine.report import Run, corpus_digest
+
+    with job.model.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Run(
+        file=job.model.name,
+        sha256=sha256,
+        size_bytes=job.model.stat().st_size,
+        name=checkpoint.name,
+        quant=checkpoint.quant,
+        audio_context=str(job.audio_context),
+        language="detected" if job.detect_language else "given",
+        clips=len(clips),
+        corpus=corpus_digest(clips),
+    )
+
+
+def _with_bar(results, job: _Job, total: int):  # type: ignore[no-untyped-def]
+    from tqdm import tqdm
+
+    return tqdm(results, desc=job.results.stem, total=total, unit="clip", leave=False, disable=not job.show_bar)
+
+
+def _show(evaluations: list[Evaluation], arguments: argparse.Namespace, *, write: Path | None) -> None:
+    import json
+
+    from engine import report
+
+    for e in evaluations:
+        if arguments.models[0] == MERGE and e.score.clips < e.run.clips:
+            say(f"{e.run.label}: {e.run.clips - e.score.clips} of {e.run.clips} clips have no result yet.")
+    if arguments.json:
+        for e in evaluations:
+            print(json.dumps(e.as_dict(), ensure_ascii=False))
+    elif evaluations:
+        print(report.table(evaluations))
+    if write is not None and evaluations:
+        for path in report.write(write, evaluations):
+            say(f"{path} is written.")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    index, _, count = text.partition("/")
+    if not (index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part like 1/4")
+    return int(index), int(count)
