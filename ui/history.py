@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QDateTime,
+    QLocale,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+)
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
@@ -108,7 +117,8 @@ def _first_line(entry: Entry) -> str:
 
 
 def _about(entry: Entry) -> str:
-    when = time.strftime("%d.%m.%Y %H:%M", time.localtime(entry.started_unix_s))
+    started = QDateTime.fromSecsSinceEpoch(int(entry.started_unix_s))
+    when = QLocale().toString(started, QLocale.FormatType.ShortFormat)
     status = QGuiApplication.translate("history", _WORDS.get(entry.status, entry.status))
     return " · ".join(part for part in (when, clock(entry.audio_s), entry.program, status) if part)
 

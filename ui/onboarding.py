@@ -299,7 +299,10 @@ class HotkeyStep(Step):
         self.editor.set_value(core.settings["hotkeys.dictate"])
         self.editor.edited.connect(self._edited)
         self.editor.recording.connect(lambda on: core.send(events.PauseHotkeys(on)))
-        self.column.addWidget(self.editor)
+        row = QHBoxLayout()
+        row.addWidget(self.editor, 1)
+        row.addStretch(1)
+        self.column.addLayout(row)
         self.column.addStretch(1)
 
     def _others(self) -> dict[str, str]:

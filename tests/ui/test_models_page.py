@@ -245,6 +245,17 @@ def test_the_model_in_use_says_how_it_is(desk: Desk) -> None:
     assert "The file is damaged." in words(card)
 
 
+def test_nothing_is_cut_off_in_a_narrow_window(qtbot: QtBot, desk: Desk, home: Path) -> None:
+    (home / "models").mkdir(exist_ok=True)
+    (home / "models" / "tiny.en-Q8_0.gguf").touch()
+    desk.refresh()
+    desk.page.see(events.Download("job", "small:Q8_0", "running", 91_000_000, 264_000_000, 6_400_000.0))
+    desk.card.open()
+    desk.page.resize(560 - 180, 600)  # what the list of pages leaves of the least width
+    desk.page.show()
+    qtbot.waitUntil(lambda: desk.page.widget().width() <= desk.page.viewport().width())
+
+
 def test_every_catalogued_model_opens_into_a_picker(qtbot: QtBot, desk: Desk) -> None:
     page = ModelsPage(desk.shelf)
     qtbot.addWidget(page)

@@ -155,6 +155,10 @@ def test_no_page_scrolls_sideways_at_the_least_width(window: SettingsWindow, qtb
         qtbot.waitUntil(lambda p=page: p.widget().width() <= p.viewport().width())
 
 
+def test_what_is_not_set_says_so_from_the_start(window: SettingsWindow) -> None:
+    assert "None" in row(window, "hotkeys.insert_again").editor.focusProxy().text()
+
+
 def test_a_combo_box_leaves_the_wheel_to_the_page(window: SettingsWindow) -> None:
     box = row(window, "general.theme").editor.findChild(QComboBox)
     assert box.focusPolicy() == Qt.FocusPolicy.StrongFocus

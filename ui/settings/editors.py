@@ -202,6 +202,7 @@ class TextEditor(Editor):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._box = QLineEdit()
+        self._box.setMinimumWidth(160)
         self._box.setClearButtonEnabled(True)
         self._box.editingFinished.connect(self._done)
         self._last = ""

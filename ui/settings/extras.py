@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QMessageBox, QVBoxLayout, QWidget
 
 from dictation.rewrite import RewriteOptions, Situation, rewrite
 from dictation.settings import Settings
@@ -63,7 +63,10 @@ class DeleteEverything(QWidget):
         column.addWidget(heading(self.tr("What is stored")))
         delete = button(self.tr("Delete all texts and recordings…"), self._ask)
         delete.setObjectName("privacy:delete_all")
-        column.addWidget(delete)
+        row = QHBoxLayout()
+        row.addWidget(delete)
+        row.addStretch(1)
+        column.addLayout(row)
         column.addWidget(theme.Quiet(self.tr("This can't be undone. Models and settings stay.")))
 
     def _ask(self) -> None:

@@ -19,7 +19,12 @@ def named() -> list[tuple[str, str]]:
     return sorted(pairs, key=lambda pair: pair[1].casefold())
 
 
+_PLAIN = {"en": "English", "es": "Español", "pt": "Português", "zh": "中文"}  # where Qt names one country's kind
+
+
 def _name(code: str, english: str) -> str:
+    if code in _PLAIN:
+        return _PLAIN[code]
     locale = QLocale(code)
     known = locale.language() is not QLocale.Language.C and QLocale.languageToCode(locale.language()) == code
     name = locale.nativeLanguageName() if known else ""

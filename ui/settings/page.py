@@ -69,7 +69,8 @@ class Row(QFrame):
         )
         self._reset.clicked.connect(self._to_default)
         self._build()
-        self.show_value(value)
+        self.editor.set_value(value)
+        self._mark(value)
         self.editor.edited.connect(self._edited)
 
     def _build(self) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QBoxLayout,
     QCheckBox,
     QHBoxLayout,
     QHeaderView,
@@ -70,8 +71,7 @@ class QuantPicker(QWidget):
         buttons.addWidget(self._act)
         buttons.addWidget(self._delete)
         buttons.addStretch(1)
-        buttons.addWidget(self._fits)
-        lower = QHBoxLayout()
+        lower = self._lower = QHBoxLayout()
         lower.setSpacing(theme.WIDE_GAP)
         words = QVBoxLayout()
         words.addWidget(self._reason)
@@ -82,8 +82,15 @@ class QuantPicker(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.GAP)
+        column.addWidget(self._fits)
         column.addWidget(self._table)
         column.addLayout(lower)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the chart goes below the words."""
+        beside = self.width() >= 2 * CHART.width() + theme.WIDE_GAP
+        sides = QBoxLayout.Direction
+        self._lower.setDirection(sides.LeftToRight if beside else sides.TopToBottom)
 
     def _make_table(self) -> QTableWidget:
         table = QTableWidget(0, len(COLUMNS))
@@ -124,16 +131,16 @@ class QuantPicker(QWidget):
         self._table.setRowCount(len(self._rows))
         for at, row in enumerate(self._rows):
             for i, (text, fact) in enumerate(_cells(row)):
-                self._table.setItem(at, i, self._cell(text, fact, row))
+                self._table.setItem(at, i, self._cell(text, fact, row, i in (0, len(COLUMNS) - 1)))
         height = self._table.horizontalHeader().sizeHint().height() + theme.CONTROL_HEIGHT * len(self._rows) + 4
         self._table.setFixedHeight(height)
         self._table.selectRow(0)
 
-    def _cell(self, text: str, fact: Fact | None, row: QuantFacts) -> QTableWidgetItem:
+    def _cell(self, text: str, fact: Fact | None, row: QuantFacts, name: bool) -> QTableWidgetItem:
         item = QTableWidgetItem(text)
         font = QFont(self.font())
         font.setItalic(fact is not None and fact.source == "estimated")
-        font.setBold(row.verdict == "recommended" and fact is None)
+        font.setBold(row.verdict == "recommended" and name)
         font.setFeature(QFont.Tag("tnum"), 1)
         item.setFont(font)
         if row.verdict == "memory is short":

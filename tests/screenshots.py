@@ -1,0 +1,224 @@
+"""Draws every window and state into a folder: both themes, 100 % and 200 %. `make screenshots` runs it.
+
+Windows are the real ones with made-up content, drawn without a screen; nothing is recorded and nothing is downloaded.
+Few of the pictures are kept in docs/screenshots; all of them are made for looking at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from dictation import events
+from dictation.doctor import Finding
+from dictation.glance import Face, Glance, Phrase
+
+KEPT = ("overlay-listening", "models")  # of these the documentation shows the light and the dark one
+
+
+def glances() -> Iterator[tuple[str, Glance]]:
+    """The states of the overlay."""
+    now = time.monotonic()
+    said = "Words appear while you speak: firm ones first,"
+    listening = Glance(face=Face.LISTENING, words=Phrase("Listening"), overlay=True, started_s=now - 7, level=0.7)
+    yield "opening", Glance(face=Face.OPENING, words=Phrase("Getting the microphone ready"), overlay=True)
+    yield "listening", replace(listening, firm=said, tentative="then those that may still change")
+    yield "long", replace(listening, firm=" ".join([said] * 6), tentative="and so on")
+    yield "working", replace(listening, face=Face.WORKING, firm=said + " and the rest follows.", waiting=1)
+    yield "done", Glance(face=Face.DONE, words=Phrase("Typed"), firm=said, overlay=True)
+    why = Phrase("Not typed: {reason}", {"reason": "another window came to the front"})
+    yield "held", Glance(face=Face.HELD, words=why, firm=said, overlay=True, actions=("insert_again", "copy"))
+    silent = Phrase("The microphone sends only silence. Is it muted?")
+    actions: tuple[events.Action, ...] = ("choose_microphone", "test_microphone")
+    yield "error", Glance(face=Face.ERROR, words=silent, overlay=True, actions=actions)
+
+
+def fill(home: Path) -> None:
+    """Models and texts to show."""
+    import numpy as np
+    import soundfile
+
+    from dictation.history import Entry, History
+
+    models = home / "models"
+    models.mkdir(parents=True)
+    for name, size in (("base-Q8_0", 81_800_000), ("tiny.en-Q8_0", 45_900_000)):
+        with (models / f"{name}.gguf").open("wb") as file:
+            file.truncate(size)
+    history = History()
+    history.audio_dir.mkdir(parents=True, exist_ok=True)
+    sound = np.random.default_rng(1).normal(0, 0.2, 32_000) * np.abs(np.sin(np.linspace(0, 20, 32_000)))
+    soundfile.write(history.audio_dir / "take.wav", sound.astype(np.float32), 16_000)
+    start = time.mktime((2026, 11, 30, 9, 0, 0, 0, 0, -1))
+    texts = [
+        ("Could you send me the slides from this morning?", "delivered", "Thunderbird"),
+        ("Remember to water the plants on Thursday.", "delivered", "Notes"),
+        ("The second paragraph needs a better ending, perhaps with a question.", "held", "LibreOffice"),
+        ("Thank you, see you tomorrow.", "copied", "Signal"),
+    ]
+    for i, (text, status, program) in enumerate(texts):
+        entry = Entry(start + 600 * i, text, text, status, model="base:Q8_0", audio_s=4.2, program=program)  # type: ignore[arg-type]
+        history.add(replace(entry, audio="take.wav"))
+    failed = Entry(start - 900, status="failed", evidence="The model ran out of memory.", audio="take.wav", audio_s=8.0)
+    history.add(failed)
+    history.close()
+
+
+class Camera:
+    """Takes the pictures."""
+
+    def __init__(self, folder: Path, suffix: str) -> None:
+        self._folder, self._suffix = folder, suffix
+
+    def take(self, widget: object, name: str) -> None:
+        from PySide6.QtWidgets import QApplication, QWidget
+
+        assert isinstance(widget, QWidget)
+        widget.show()
+        for _ in range(3):
+            QApplication.processEvents()
+        widget.grab().save(str(self._folder / f"{name}-{self._suffix}.png"))
+
+
+def draw_all(camera: Camera) -> None:
+    from tests.fakes.core import Core
+    from ui.overlay import Overlay
+
+    core = Core()
+    for name, glance in glances():
+        overlay = Overlay(lambda action: None, lambda: None)
+        overlay.see(glance)
+        camera.take(overlay, f"overlay-{name}")
+        overlay.close()
+    for draw in (draw_windows, draw_settings, draw_first_steps):
+        draw(camera, core)
+
+
+def draw_windows(camera: Camera, core: object) -> None:
+    from dictation.history import History
+    from tests.fakes.core import Core
+    from ui.history import HistoryWindow
+    from ui.tray import Tray
+    from ui.window import MainWindow
+
+    assert isinstance(core, Core)
+    history = HistoryWindow(core, History(), lambda path: None, lambda entries, path: None)
+    history.show()
+    history.choose(3)
+    camera.take(history, "history")
+    main = MainWindow(core, lambda name: None, "This desktop shows no tray icon.")
+    main.see(Glance(model="base:Q8_0", last_text="Could you send me the slides from this morning?"))
+    camera.take(main, "main")
+    tray = Tray(core, lambda name: None, [("de", "Deutsch")], lambda: None)
+    tray.see(Glance(last_text="Could you send me the slides from this morning?"))
+    camera.take(tray.menu, "tray-menu")
+
+
+def draw_settings(camera: Camera, core: object) -> None:
+    from dictation.shelf import Shelf
+    from tests.fakes.core import Core
+    from ui.settings.about import AboutPage
+    from ui.settings.dialog import SettingsWindow
+    from ui.settings.models import ModelsPage
+
+    assert isinstance(core, Core)
+    models = ModelsPage(Shelf(core.send, lambda event: None))
+    models.see(events.ModelChanged("base:Q8_0", events.ModelStatus.READY, device="cpu"))
+    models.see(events.Download("job", "small:Q8_0", "running", 91_000_000, 264_000_000, 6_400_000.0))
+    pages = [("models", "Models", models), ("about", "About", AboutPage())]
+    window = SettingsWindow(core, pages, lambda: None)
+    names = ("general", "microphone", "hotkeys", "recognition", "rewrite", "insertion", "privacy", "advanced", "about")
+    for name in names:
+        window.show_page(name)
+        camera.take(window, f"settings-{name}")
+    models.card("base").open()
+    window.resize(900, 760)
+    window.show_page("models")
+    camera.take(window, "models-top")
+    models.ensureWidgetVisible(models.card("base"), 0, 260)
+    camera.take(window, "models")
+    window.resize(560, 640)
+    camera.take(window, "models-narrow")
+
+
+def draw_first_steps(camera: Camera, core: object) -> None:
+    from engine import catalog
+    from engine.catalog import CatalogModel, Recommendation
+    from tests.fakes.core import Core
+    from ui.onboarding import Onboarding, PermissionsStep
+
+    assert isinstance(core, Core)
+    findings = [
+        Finding("display", "ok", "X11 (:0)"),
+        Finding("typing", "warning", "x11; keys: works; paste does not work", "Install xclip for pasting."),
+        Finding("microphone", "problem", "none", "Plug a microphone in, or allow one in the system's sound settings."),
+    ]
+
+    class Computer:
+        def examine(self) -> list[Finding]:
+            return findings
+
+        def recommendation(self) -> tuple[CatalogModel, Recommendation]:
+            model = catalog.find("base")
+            assert model is not None
+            return model, catalog.recommend(model, 1 << 33)
+
+    from dictation.shelf import Shelf
+
+    window = Onboarding(core, Shelf(core.send, lambda event: None), Computer())
+    window.show()
+    for i, name in enumerate(("microphone", "permissions", "model", "hotkey", "try")):
+        window.go(i)
+        for step in window.steps:
+            if isinstance(step, PermissionsStep):
+                step.show_findings(findings)
+        if name == "microphone":
+            window.see(events.Level(0, -24.0, -10.0, True, 0.0))
+        if name == "try":
+            window.see(events.FinalText(1, "", "", release_to_text_ms=120.0))
+            window.see(events.TextDelivered(1, "", deliver_ms=20.0))
+        camera.take(window, f"welcome-{i + 1}-{name}")
+
+
+def one(folder: Path, scheme: str, percent: int) -> None:
+    """All pictures of one theme and scale; a process of its own, because Qt reads the scale at its start."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ |= {"SAYSO_HOME": home, "SAYSO_MODELS": f"{home}/models", "QT_SCALE_FACTOR": str(percent / 100)}
+        fill(Path(home))
+        from PySide6.QtGui import QColor, QPalette
+        from PySide6.QtWidgets import QApplication
+
+        qt = QApplication(["sayso", "-platform", "offscreen"])
+        qt.setStyle("Fusion")
+        if scheme == "dark":
+            palette = QPalette(QColor("#2b2b2b"))
+            palette.setColor(QPalette.ColorRole.Base, QColor("#1f1f1f"))
+            qt.setPalette(palette)
+        draw_all(Camera(folder, f"{scheme}-{percent}"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("build/screenshots"))
+    parser.add_argument("--only", nargs=2, metavar=("THEME", "PERCENT"))
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    if asked.only:
+        one(asked.folder, asked.only[0], int(asked.only[1]))
+        return
+    for scheme in ("light", "dark"):
+        for percent in ("100", "200"):
+            command = [sys.executable, "-m", "tests.screenshots", str(asked.folder), "--only", scheme, percent]
+            subprocess.run(command, check=True)
+    print(f"{len(list(asked.folder.glob('*.png')))} pictures in {asked.folder}")
+
+
+if __name__ == "__main__":
+    main()
