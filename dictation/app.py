@@ -24,6 +24,7 @@ from dictation.settings import Settings
 from dictation.source import Post, Source
 from dictation.spool import Spool
 from dictation.typist import Typist
+from dictation.vocabulary import Vocabulary
 from dictation.worker import Build
 
 
@@ -71,6 +72,7 @@ class App:
                 keys=Keys(settings) if wiring.hotkeys else NoKeys(),
                 spool=wiring.spool or Spool(),
                 history=self.history,
+                vocabulary=Vocabulary(paths.vocabulary_file()) if wiring.keep_history else None,
                 settings=settings,
                 settings_file=None if wiring.changes else paths.settings_file(),
                 active_model=active_model,

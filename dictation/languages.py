@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.languages import LANGUAGES
+
 MISMATCH_PROBABILITY = 0.8  # from which a language that is not the chosen one is worth a notice
 
 
@@ -56,6 +58,10 @@ def mismatch_notice(policy: LanguagePolicy, heard: str, probability: float) -> s
     if policy.mode != "fixed" or policy.translate or heard == policy.language or probability < MISMATCH_PROBABILITY:
         return None
     return (
-        f"This sounded like {heard}, but the language is set to {policy.language}. "
+        f"This sounded like {_name(heard)}, but the language is set to {_name(policy.language)}. "
         "Choose it in the language menu, or choose “my languages” there."
     )
+
+
+def _name(code: str) -> str:
+    return LANGUAGES.get(code, code)

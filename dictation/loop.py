@@ -30,6 +30,7 @@ from dictation.source import Block, ClipEnded, MicrophonesSeen, Post, Source, So
 from dictation.spool import Spool
 from dictation.take import Take
 from dictation.vad import SpeechDetector
+from dictation.vocabulary import Vocabulary
 from dictation.worker import BeatReport, Build, FailureReport, FinalReport, ModelReport, PartialReport, Worker
 
 Subscriber = Callable[[e.Event], None]
@@ -93,6 +94,7 @@ class Parts:
     keys: Gestures = field(default_factory=NoKeys)
     spool: Spool | None = None
     history: History | None = None
+    vocabulary: Vocabulary | None = None  # None: the times of use are forgotten
     settings: Settings = field(default_factory=Settings)
     settings_file: Path | None = None  # None: changes are not saved
     active_model: Callable[[Settings], str] = lambda settings: str(settings["recognition.model"])
@@ -122,7 +124,9 @@ class Loop:
         self._worker = Worker(parts.build, put, parts.clock)
         self._hearing = Hearing(parts.make_source(put), parts.settings, self._publish, parts.clock)
         self._courier = Courier(parts.deliverer, parts.run, put)
-        self._results = Results(self._courier, parts.history, parts.settings, self._publish, parts.clock)
+        self._results = Results(
+            self._courier, parts.history, parts.settings, self._publish, parts.clock, parts.vocabulary
+        )
         self._kept = Kept(parts.spool, self._worker, self._results, self._publish, put)
 
     # -- from any thread

@@ -43,6 +43,11 @@ def history_file() -> Path:
     return data_dir() / "history.db"
 
 
+def vocabulary_file() -> Path:
+    """When each of the user's own words was last said."""
+    return data_dir() / "vocabulary.json"
+
+
 def spool_dir() -> Path:
     """Audio of takes that are not delivered yet."""
     return data_dir() / "spool"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dictation import events as e
-from dictation import languages
+from dictation import languages, log
 from dictation.delivery import Courier, Delivered
 from dictation.desktop.contract import Outcome as Came
 from dictation.desktop.contract import Target
@@ -17,7 +17,7 @@ from dictation.rewrite import RewriteOptions, Rewritten, Situation, rewrite
 from dictation.segmenter import Heard
 from dictation.settings import Settings
 from dictation.take import Take
-from dictation.vocabulary import Term
+from dictation.vocabulary import Vocabulary
 from dictation.worker import Request
 from engine.transcript import Timings, Transcript
 
@@ -37,11 +37,13 @@ class Results:
         settings: Settings,
         publish: Callable[[e.Event], None],
         clock: Callable[[], float],
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._courier = courier
         self._history = history
         self._publish = publish
         self._clock = clock
+        self._vocabulary = vocabulary or Vocabulary()
         self._last_language: str | None = None
         self._previous: tuple[Target | None, str, float] | None = None  # target, text, when
         self.change(settings)
@@ -61,7 +63,7 @@ class Results:
         """How the next take is to be recognised. The take's own task goes before the setting."""
         page = self._settings.page("recognition")
         policy = self._policy("translate" in (task, page["task"]))
-        terms = tuple(Term(word) for word in page["vocabulary"])
+        terms = self._vocabulary.terms(page["vocabulary"])
         return Request(languages.request(policy, self._last_language), terms, bool(page["live_text"]), model)
 
     def _policy(self, translate: bool) -> languages.LanguagePolicy:
@@ -89,7 +91,8 @@ class Results:
         if not written.text and not written.undo_previous:
             return e.NothingHeard(take.number, "no_speech", "No words were heard.", now_s)
         self._last_language = transcript.language or self._last_language
-        self._warn_of_language(take.number, transcript)
+        self._warn_of_language(take, transcript)
+        self._note_words(written.text)
         return e.FinalText(
             take.number,
             written.text,
@@ -125,12 +128,20 @@ class Results:
         here = (target is None and place is None) or (target is not None and target.same_place(place))
         return text if here and self._clock() - at_s <= PREVIOUS_S else None
 
-    def _warn_of_language(self, take: int, transcript: Transcript) -> None:
-        policy = self._policy(self._settings["recognition.task"] == "translate")
+    def _note_words(self, text: str) -> None:
+        """The user's own words in a text were used just now."""
+        try:
+            words = self._settings["recognition.vocabulary"]
+            self._vocabulary.note(text, words, keep=bool(self._settings["privacy.keep_history"]))
+        except OSError as error:
+            log.get("results").warning("the vocabulary's times can't be written: %s", error.strerror)
+
+    def _warn_of_language(self, take: Take, transcript: Transcript) -> None:
+        policy = self._policy("translate" in (take.start.task, self._settings["recognition.task"]))
         heard = transcript.heard_language
         notice = None if heard is None else languages.mismatch_notice(policy, *heard)
         if notice is not None:
-            self._publish(e.Notice("language", notice, "warning", take=take))
+            self._publish(e.Notice("language", notice, "warning", take=take.number))
 
     # -- delivery
 

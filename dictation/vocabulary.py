@@ -6,9 +6,14 @@ last use, longest-unused first: these are the first to give way when the budget 
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import tempfile
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 PROMPT_TOKENS = 223  # 448 / 2 - 1, Whisper's own limit
 
@@ -17,6 +22,52 @@ PROMPT_TOKENS = 223  # 448 / 2 - 1, Whisper's own limit
 class Term:
     text: str
     last_used_s: float = 0.0  # seconds since 1970; 0: not yet
+
+
+class Vocabulary:
+    """The user's words with the times of their last use, which outlive the program in `file` (None: they do not)."""
+
+    def __init__(self, file: Path | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._file = file
+        self._clock = clock
+        self._last_used_s = _read_times(file) if file is not None else {}
+
+    def terms(self, words: Iterable[str]) -> tuple[Term, ...]:
+        return tuple(Term(word, self._last_used_s.get(word, 0.0)) for word in words)
+
+    def note(self, text: str, words: Sequence[str], keep: bool = True) -> None:
+        """A text was dictated: the words that stand in it were used now. keep: in the file too. Raises OSError."""
+        before = self.terms(words)
+        after = mark_used(before, text, self._clock())
+        if after == list(before):
+            return
+        self._last_used_s = {term.text: term.last_used_s for term in after if term.last_used_s}  # words of now only
+        if keep and self._file is not None:
+            _write_privately(self._file, json.dumps(self._last_used_s, ensure_ascii=False))
+
+
+def _read_times(file: Path) -> dict[str, float]:
+    """What `note` wrote. They only order the words, so a damaged file just means that none was used yet."""
+    try:
+        read = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(read, dict):
+        return {}
+    return {word: float(at) for word, at in read.items() if type(at) in (int, float) and 0 < at < 1e12}
+
+
+def _write_privately(file: Path, text: str) -> None:
+    """Only the owner reads it; whole or not at all. No fsync: the session loop does not wait for the disk."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # made with mode 0600
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as part:
+            part.write(text)
+        os.replace(temporary, file)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def prompt(terms: Iterable[Term], count_tokens: Callable[[str], int], budget: int = PROMPT_TOKENS) -> str:

@@ -24,7 +24,8 @@ def test_request(chosen, last, asked):
 
 def test_a_clear_mismatch_with_the_chosen_language_is_said():
     french = LanguagePolicy("fixed", "fr")
-    assert "en" in (mismatch_notice(french, "en", 0.95) or "")
+    said = mismatch_notice(french, "en", 0.95) or ""
+    assert "English" in said and "French" in said
     assert mismatch_notice(french, "en", 0.5) is None
     assert mismatch_notice(french, "fr", 0.99) is None
     assert mismatch_notice(LanguagePolicy("fixed", "fr", translate=True), "en", 0.95) is None

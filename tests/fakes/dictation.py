@@ -154,47 +154,18 @@ class Editor:
         return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", 1.0)
 
 
-class Dictation:
-    """A running loop on fakes (or on real parts that a test hands in), with everything it published."""
+class Listener:
+    """Everything that a loop published, to wait for."""
 
-    def __init__(self, tmp_path, settings=None, **parts):
-        self.words = parts.pop("words", None) or Words()
-        self.editor = Editor()
-        self.spool = Spool(tmp_path / "spool")
+    def __init__(self, loop):
         self.events: list[e.Event] = []
         self._news = threading.Condition()
-        values = {"recognition.model": "fake"} | (settings or {})
-        defaults = {
-            "make_source": self._make_source,
-            "build": lambda name, device: self.words,
-            "deliverer": self.editor,
-            "spool": self.spool,
-            "settings": Settings().changed(values),
-        }
-        self.loop = Loop(Parts(**(defaults | parts)))
-        self.loop.subscribe(self._note)
-
-    def _make_source(self, post):
-        self.person = Person(post)
-        return self.person
+        loop.subscribe(self._note)
 
     def _note(self, event):
         with self._news:
             self.events.append(event)
             self._news.notify_all()
-
-    def __enter__(self):
-        self.loop.start()
-        return self
-
-    def __exit__(self, *_):
-        self.words.gate.set()
-        self.editor.gate.set()
-        assert self.loop.stop(), "the loop did not end"
-
-    def send(self, *commands):
-        for command in commands:
-            self.loop.send(command)
 
     def until(self, kind, timeout_s=10.0, **fields):
         """Wait for an event of this kind whose fields have these values, and return the first one."""
@@ -212,6 +183,42 @@ class Dictation:
     def of(self, kind):
         with self._news:
             return [event for event in self.events if isinstance(event, kind)]
+
+
+class Dictation(Listener):
+    """A running loop on fakes (or on real parts that a test hands in), with everything it published."""
+
+    def __init__(self, tmp_path, settings=None, **parts):
+        self.words = parts.pop("words", None) or Words()
+        self.editor = Editor()
+        self.spool = Spool(tmp_path / "spool")
+        values = {"recognition.model": "fake"} | (settings or {})
+        defaults = {
+            "make_source": self._make_source,
+            "build": lambda name, device: self.words,
+            "deliverer": self.editor,
+            "spool": self.spool,
+            "settings": Settings().changed(values),
+        }
+        self.loop = Loop(Parts(**(defaults | parts)))
+        super().__init__(self.loop)
+
+    def _make_source(self, post):
+        self.person = Person(post)
+        return self.person
+
+    def __enter__(self):
+        self.loop.start()
+        return self
+
+    def __exit__(self, *_):
+        self.words.gate.set()
+        self.editor.gate.set()
+        assert self.loop.stop(), "the loop did not end"
+
+    def send(self, *commands):
+        for command in commands:
+            self.loop.send(command)
 
     def dictate(self, samples, take=1, **start):
         """Hold the key, say it, let go."""
