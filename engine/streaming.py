@@ -58,7 +58,7 @@ class LiveOptions:
 class Partial:
     """What is understood so far."""
 
-    firm: str  # agreed by two hypotheses in a row
+    firm: str  # agreed by two hypotheses in a row: what was shown once, and more
     tentative: str  # the rest of the newest one
     language: str  # "" while unknown
     seconds: float  # of audio behind it
@@ -72,7 +72,7 @@ class Metrics:
     given_up: int = 0  # partials cancelled half-way
     positions_encoded: int = 0  # margins included
     tokens_decoded: int = 0  # of all hypotheses: the passes that decoding each from scratch would take
-    words_taken_back: int = 0
+    firm_words_wrong: int = 0  # that the final text has otherwise
     ghosts: int = 0  # pieces whose text had no speech under it
     finish_ms: float = 0.0
 
@@ -90,7 +90,6 @@ class _Heard:
     n_kept: int = 0  # positions that no pass will touch again
     n_encoded: int = 0  # positions that the last pass encoded from real audio
     draft: tuple[int, ...] = ()
-    agreement: Agreement = field(default_factory=Agreement)
     is_closed: bool = False
 
 
@@ -133,6 +132,7 @@ class LiveTranscriber:
         self._closed: list[_Heard] = []  # cut, not recognised to the end yet
         self._open: _Heard | None = None
         self._segments: list[Segment] = []
+        self._agreement = Agreement()
         self._language = Language(self._options, tokenizer)
         self._n_samples = 0  # of the whole dictation
         self._heard_language: tuple[str, float] | None = None
@@ -222,13 +222,8 @@ class LiveTranscriber:
         heard.draft = decoded.tokens if trusted else ()
         if not trusted:
             return None
-        n_taken_back = heard.agreement.n_taken_back
-        firm, tentative = heard.agreement.update(decoded.text.strip())
-        self.metrics.words_taken_back += heard.agreement.n_taken_back - n_taken_back
-        before = [segment.text for segment in self._segments]
-        if before and not firm:
-            tentative = self._space + tentative
-        return Partial(self._joined([*before, firm]), tentative, self._language.code, heard.piece.end / SAMPLE_RATE_HZ)
+        tentative = self._agreement.update(decoded.text.strip())
+        return Partial(self._agreement.firm, tentative, self._language.code, heard.piece.end / SAMPLE_RATE_HZ)
 
     # ------------------------------------------------------------------------------------------------------- the end
 
@@ -261,23 +256,29 @@ class LiveTranscriber:
 
     def _end_piece(self, heard: _Heard, heard_speech: bool | None) -> None:
         """Recognise a piece to its end and add its segment."""
+        text = self._add_segment(heard, heard_speech)
+        self._agreement.end_piece(text, heard_beyond=heard.n_seen > len(heard.piece))
+        self.metrics.firm_words_wrong = self._agreement.n_wrong
+
+    def _add_segment(self, heard: _Heard, heard_speech: bool | None) -> str:
+        """The final text of a piece; "" where nothing was said."""
         evidence = self._evidence(heard.piece, heard_speech)
         if ghost.is_silent(evidence):
             self.metrics.ghosts += 1
-            return
+            return ""
         audio = self._encode(heard)
         decoded = self._decode(audio, heard)
         if not self._is_trusted(decoded):
             decoded = self._decode_full_window(heard.piece)
         if decoded.is_silence(self._options.decoding) or ghost.is_ghost(decoded, evidence):
             self.metrics.ghosts += 1
-            return
-        piece = heard.piece
+            return ""
+        piece, text = heard.piece, decoded.text.strip()
         self._segments.append(
             Segment(
                 start_s=piece.start / SAMPLE_RATE_HZ,
                 end_s=piece.end / SAMPLE_RATE_HZ,
-                text=decoded.text.strip(),
+                text=text,
                 tokens=decoded.tokens,
                 temperature=decoded.temperature,
                 avg_logprob=decoded.avg_logprob,
@@ -285,6 +286,7 @@ class LiveTranscriber:
                 no_speech_prob=decoded.no_speech_prob,
             )
         )
+        return text
 
     def _decode_full_window(self, piece: Piece) -> Decoded:
         """What the offline transcriber does with this piece, fallback and all."""

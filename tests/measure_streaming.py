@@ -68,7 +68,7 @@ class Take:
     passes: int = 0
     positions: int = 0
     redos: int = 0
-    taken_back: int = 0
+    firm_wrong: int = 0
     given_up: int = 0
 
 
@@ -99,9 +99,9 @@ def play(model: Transcriber, samples: F32, options: LiveOptions, take: Take, pac
     timings, metrics = live.timings, live.metrics
     take.drafted, take.accepted, take.redos = timings.draft_tokens, timings.draft_accepted, timings.full_window_redos
     take.tokens, take.passes = metrics.tokens_decoded, timings.passes
-    take.positions, take.taken_back, take.given_up = (
+    take.positions, take.firm_wrong, take.given_up = (
         metrics.positions_encoded,
-        metrics.words_taken_back,
+        metrics.firm_words_wrong,
         metrics.given_up,
     )
 
@@ -209,7 +209,7 @@ def report(title: str, takes: list[Take]) -> str:
     )
     lines.append(
         f"encoder positions per position of speech: {sum(t.positions for t in takes) / (spoken * 50):.2f}; full-window "
-        f"redos {sum(t.redos for t in takes)}; firm words taken back {sum(t.taken_back for t in takes)}"
+        f"redos {sum(t.redos for t in takes)}; firm words the final text lacks {sum(t.firm_wrong for t in takes)}"
     )
     lines.append(f"processor s per s of speech: {sum(t.cpu_s for t in takes) / spoken:.2f}; "
                  f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from dictation import events as e
 from dictation import recogniser
+from dictation.session import Limits
 from tests.fakes import sounds
 from tests.fakes.dictation import Dictation
 
@@ -38,7 +39,8 @@ def test_m9_german_with_english_chosen_is_said_and_translating_on_purpose_is_not
 @pytest.fixture(scope="module")
 def tiny_en(tmp_path_factory, tiny_en_q8):
     settings = {"recognition.model": str(tiny_en_q8), "recognition.live_text": False}
-    with Dictation(tmp_path_factory.mktemp("tiny.en"), settings, build=recogniser.build) as dictation:
+    parts = {"build": recogniser.build, "limits": lambda _: Limits(tail_s=0.02, tail_most_s=0.02)}  # nobody speaks on
+    with Dictation(tmp_path_factory.mktemp("tiny.en"), settings, **parts) as dictation:
         dictation.until(e.ModelChanged, timeout_s=60, status=e.ModelStatus.READY)
         yield dictation
 
