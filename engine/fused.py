@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from engine.cache import CrossKV, Slabs
 from engine.kernels.step import KernelChooser, KernelStep
 from engine.model import Decoder, attention, gelu, join_heads, split_heads
-from engine.runtime import Choice, Dims, Rules
+from engine.runtime import VERIFY_LIMIT, Choice, Dims, Rules
 
 # The state of decoding on the device, an int32 array of 8: these five, and sixth the number of tokens in a block
 POSITION, N_SAMPLED, LAST, PREVIOUS, LAST_TIME = range(5)
@@ -168,7 +168,9 @@ class FusedDecoder:
     def append(self, tokens: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
         """Append tokens (n,) at slab row state[0]: raw logits (n, rows), lazily. Updates `slabs`."""
         slab_arrays, slabs.keys, slabs.values = (slabs.keys, slabs.values), [], []
-        logits, *written = self._append(tokens, state, *slab_arrays, cross.keys, cross.values)
+        # a graph is kept for every length that is compiled: long prompts, of which there are many, are not
+        run = self._append if tokens.shape[0] <= VERIFY_LIMIT else self._append_block
+        logits, *written = run(tokens, state, *slab_arrays, cross.keys, cross.values)
         n = self.dims.n_text_layer
         slabs.keys, slabs.values = (written[:n], written[n:]) if written else slab_arrays
         return logits

@@ -18,8 +18,7 @@ from engine.runtime import HEAD_SIZE, N_AUDIO_CTX, Dims
 from engine.weights import Linear, Loader, Matrix, Multiply, Norm
 
 KV = tuple[mx.array, mx.array]
-Around = KV | tuple[()]  # K and V of other positions, or none
-LayerFunction = Callable[[mx.array, Around, Around], tuple[mx.array, mx.array, mx.array]]
+LayerFunction = Callable[[mx.array, mx.array, mx.array, mx.array], mx.array]
 VOCAB_ROWS = 8  # rows of the logit head are padded to a multiple of this: GPU matvec kernels want it
 PIECE_LAYERS = 4  # encoder layers submitted at once: the GPU works on them while the next are prepared
 
@@ -84,7 +83,7 @@ class Encoder:
         self.layers = [self._layer(load, f"encoder.layers.{i}", widen) for i in range(dims.n_audio_layer)]
         self.norm = load.norm("encoder.layer_norm")
         self.piece_layers = PIECE_LAYERS if compiled else 1
-        self._functions = [_function(layer, compiled) for layer in self.layers]
+        self._attended = [_function(layer, compiled) for layer in self.layers]
         mx.eval(self.conv1, self.conv2)
 
     @staticmethod
@@ -127,28 +126,33 @@ class Encoder:
         """
         x = self.stem(frames, first)
         made: list[KV] = []
-        for i, layer in enumerate(self._functions):
-            x, k, v = layer(x, past[i] if past else (), tail[i] if tail else ())
+        for i, layer in enumerate(self.layers):
+            q, k, v = projected(layer, x)
             made.append((k, v))
+            seen = [kv for kv in (past and past[i], (k, v), tail and tail[i]) if kv]
+            keys, values = (mx.concatenate(list(part), axis=2) for part in zip(*seen, strict=True))
+            x = self._attended[i](x, q, keys, values)
             if (i + 1) % self.piece_layers == 0:
                 between(x)
         return self.norm(x), made
 
 
-def encode_layer(
-    layer: EncoderLayer, x: mx.array, before: Around, after: Around
-) -> tuple[mx.array, mx.array, mx.array]:
-    """One encoder layer on x (n, d), which also sees positions `before` and `after`: the new x, and its K and V."""
-    q, k, v = (split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1))
-    seen = [kv for kv in (before, (k, v), after) if kv]
-    keys, values = (mx.concatenate(list(part), axis=2) for part in zip(*seen, strict=True))
+def projected(layer: EncoderLayer, x: mx.array) -> list[mx.array]:
+    """Queries, keys and values of x (n, d): [1, heads, n, 64] each."""
+    return [split_heads(part) for part in mx.split(layer.qkv(layer.norm(x)), 3, axis=-1)]
+
+
+def attended(layer: EncoderLayer, x: mx.array, q: mx.array, keys: mx.array, values: mx.array) -> mx.array:
+    """The rest of a layer: x (n, d) after attention over the keys and the feed-forward part."""
     x = x + layer.out(join_heads(attention(q, keys, values)))
-    return x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x)))), k, v
+    return x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
 
 
 def _function(layer: EncoderLayer, compiled: bool) -> LayerFunction:
-    def run(x: mx.array, before: Around, after: Around) -> tuple[mx.array, mx.array, mx.array]:
-        return encode_layer(layer, x, before, after)
+    """`attended`, compiled: once for each number of positions, as the keys are those of a whole window."""
+
+    def run(x: mx.array, q: mx.array, keys: mx.array, values: mx.array) -> mx.array:
+        return attended(layer, x, q, keys, values)
 
     return mx.compile(run) if compiled else run
 
@@ -266,7 +270,7 @@ def _window_pieces(encoder: Encoder, decoder: Decoder, compiled: bool) -> list[C
         def run(x: mx.array) -> list[mx.array]:
             x = encoder.stem(x, 0) if start == 0 else x
             for layer in layers:
-                x, _, _ = encode_layer(layer, x, (), ())
+                x = attended(layer, x, *projected(layer, x))
             if not is_last:
                 return [x]
             states = encoder.norm(x)
