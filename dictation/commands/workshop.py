@@ -1,4 +1,4 @@
-"""The verbs of `sayso models` that make models and give them away: export, quantize-all."""
+"""The verbs of `sayso models` that make models and give them away: export, quantize-all, publish."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def add_verbs(verbs) -> None:  # type: ignore[no-untyped-def]
     verb.add_argument("source", metavar="SOURCE", help="an installed model (base, base:F16), or a model file or folder")
     verb.add_argument("-o", "--output", metavar="DIR", help="write here (default: the models folder)")
     _add_no_smoke(verb)
+
+    verb = add_verb(
+        verbs, "publish", _publish, "put a folder of GGUF files on the Hub, with a card that agrees with them"
+    )
+    verb.add_argument("folder", metavar="DIR", help="the GGUF files of one model, and what belongs to them")
+    verb.add_argument("repo", metavar="REPO", help="owner/name; made where it is missing")
+    seen_by = verb.add_mutually_exclusive_group()
+    seen_by.add_argument("--private", action="store_true", help="only you can see it (the default)")
+    seen_by.add_argument("--public", action="store_true", help="everybody can see it")
+    verb.add_argument("--dry-run", action="store_true", help="check the folder and show the card; upload nothing")
 
 
 def _add_no_smoke(verb: argparse.ArgumentParser) -> None:
@@ -81,6 +91,26 @@ def _quantize_all(arguments: argparse.Namespace) -> int:
         say(f"Nothing is smaller than {arguments.source} already is ({checkpoint.quant}); start from a larger format.")
     for path in made:
         _finish(path, smoke=not arguments.no_smoke)
+    return DONE
+
+
+def _publish(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from dictation.cli import DONE, fail, say
+    from engine import publish
+
+    folder = Path(arguments.folder).expanduser()
+    collection = publish.read_folder(folder)
+    found = publish.problems(collection)
+    for problem in found:
+        say(problem)
+    if found:
+        return fail("nothing is published.")
+    if arguments.dry_run:
+        print(publish.model_card(collection, arguments.repo))
+        return DONE
+    print(publish.publish(folder, arguments.repo, private=not arguments.public))
     return DONE
 
 

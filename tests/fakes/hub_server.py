@@ -1,11 +1,12 @@
 """A Hub on this computer: speaks the Hub's HTTP as far as it is used, and misbehaves on demand.
 
-Model info, tree with LFS hashes, resolve with a redirect to a "CDN" path, ETag, Range. Faults are queued per file: each
-request for the file's bytes takes the next one.
+Model info, tree with LFS hashes, resolve with a redirect to a "CDN" path, ETag, Range; new repositories, LFS uploads
+and commits. Faults are queued per file: each request for the file's bytes takes the next one.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -41,6 +42,8 @@ class Hub:
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     repo_status: dict[str, tuple[int, str]] = field(default_factory=dict)  # (status, X-Error-Code)
+    private: dict[str, bool] = field(default_factory=dict)  # repositories that were made by a request
+    uploaded: dict[str, bytes] = field(default_factory=dict)  # LFS objects by SHA-256, not yet part of a commit
     captive: bool = False  # every answer is a network log-in page
     requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     bytes_sent: int = 0
@@ -96,6 +99,60 @@ class _HubHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(body=True)
 
+    def do_POST(self) -> None:
+        path = self.path.split("?")[0]
+        self.state.requests.append(("POST", path, dict(self.headers)))
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if path == "/api/validate-yaml":
+            return self._json({"errors": [], "warnings": []}, True)
+        if path == "/api/repos/create":
+            return self._create(json.loads(content))
+        if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/preupload/main", path):
+            files = json.loads(content)["files"]
+            return self._json({"files": [self._upload_mode(file["path"]) for file in files]}, True)
+        if found := re.fullmatch(r"/([^/]+/[^/]+)\.git/info/lfs/objects/batch", path):
+            objects = [{**o, "actions": self._lfs_actions(o["oid"])} for o in json.loads(content)["objects"]]
+            return self._json({"transfer": "basic", "objects": objects}, True)
+        if path == "/lfs/verify":
+            oid = json.loads(content)["oid"]
+            return self._send(200 if oid in self.state.uploaded else 404, b"", {}, True)
+        if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/commit/main", path):
+            return self._commit(found[1], [json.loads(line) for line in content.splitlines()])
+        return self._send(404, b"", {}, True)
+
+    def do_PUT(self) -> None:
+        self.state.requests.append(("PUT", self.path, dict(self.headers)))
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        oid = self.path.removeprefix("/lfs/")
+        right = hashlib.sha256(content).hexdigest() == oid
+        if right:
+            self.state.uploaded[oid] = content
+        self._send(200 if right else 400, b"", {}, True)
+
+    def _create(self, wish: dict[str, object]) -> None:
+        repo = f"{wish['organization']}/{wish['name']}" if wish.get("organization") else str(wish["name"])
+        there = repo in self.state.private or any(r == repo for r, _ in self.state.files)
+        if not there:
+            self.state.private[repo] = wish.get("private") is True or wish.get("visibility") == "private"
+        body = json.dumps({"url": f"{self.state.url}/{repo}"}).encode()
+        self._send(409 if there else 200, body, {"Content-Type": "application/json"}, True)
+
+    def _upload_mode(self, path: str) -> dict[str, object]:
+        return {"path": path, "uploadMode": "lfs" if path.endswith(".gguf") else "regular", "shouldIgnore": False}
+
+    def _lfs_actions(self, oid: str) -> dict[str, object]:
+        return {"upload": {"href": f"{self.state.url}/lfs/{oid}"}, "verify": {"href": f"{self.state.url}/lfs/verify"}}
+
+    def _commit(self, repo: str, lines: list[dict[str, dict[str, str]]]) -> None:
+        for line in lines:
+            value = line["value"]
+            if line["key"] == "file":
+                self.state.add(repo, value["path"], base64.b64decode(value["content"]))
+            elif line["key"] == "lfsFile":
+                self.state.add(repo, value["path"], self.state.uploaded.pop(value["oid"]))
+        url = f"{self.state.url}/{repo}/commit/{COMMIT}"
+        self._json({"commitUrl": url, "commitOid": COMMIT, "pullRequestUrl": None}, True)
+
     def _answer(self, body: bool) -> None:
         path = self.path.split("?")[0]
         self.state.requests.append((self.command, path, dict(self.headers)))
@@ -116,7 +173,7 @@ class _HubHandler(BaseHTTPRequestHandler):
             status, code = self.state.repo_status[repo]
             self._send(status, b"{}", {"X-Error-Code": code} if code else {}, body)
             return True
-        if not any(r == repo for r, _ in self.state.files):
+        if repo not in self.state.private and not any(r == repo for r, _ in self.state.files):
             self._send(404, b"{}", {"X-Error-Code": "RepoNotFound"}, body)
             return True
         return False
@@ -124,7 +181,9 @@ class _HubHandler(BaseHTTPRequestHandler):
     def _info(self, repo: str, body: bool) -> None:
         if not self._refused(repo, body):
             names = [{"rfilename": n} for r, n in self.state.files if r == repo]
-            self._json({"id": repo, "modelId": repo, "sha": COMMIT, "siblings": names, "tags": []}, body)
+            private = self.state.private.get(repo, False)
+            info = {"id": repo, "modelId": repo, "sha": COMMIT, "siblings": names, "tags": [], "private": private}
+            self._json(info, body)
 
     def _tree(self, repo: str, body: bool) -> None:
         if self._refused(repo, body):
