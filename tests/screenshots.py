@@ -1,13 +1,14 @@
 """Draws every window and state into a folder: both themes, 100 % and 200 %. `make screenshots` runs it.
 
 Windows are the real ones with made-up content, drawn without a screen; nothing is recorded and nothing is downloaded.
-Few of the pictures are kept in docs/screenshots; all of them are made for looking at.
+All of the pictures are made for looking at; a few of them (KEPT) go to docs/screenshots.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,15 @@ from dictation import events
 from dictation.doctor import Finding
 from dictation.glance import Face, Glance, Phrase
 
-KEPT = ("overlay-listening", "models")  # of these the documentation shows the light and the dark one
+KEPT = (
+    "overlay-listening-light-200",
+    "overlay-listening-dark-200",
+    "models-light-100",
+    "models-dark-100",
+    "history-light-100",
+    "welcome-1-microphone-dark-100",
+)
+DOCS = Path(__file__).parents[1] / "docs" / "screenshots"
 
 
 def glances() -> Iterator[tuple[str, Glance]]:
@@ -82,7 +91,8 @@ class Camera:
 
         assert isinstance(widget, QWidget)
         widget.show()
-        for _ in range(3):
+        for _ in range(12):  # layouts that depend on a width settle in several rounds
+            QApplication.sendPostedEvents()
             QApplication.processEvents()
         widget.grab().save(str(self._folder / f"{name}-{self._suffix}.png"))
 
@@ -200,6 +210,8 @@ def one(folder: Path, scheme: str, percent: int) -> None:
         if scheme == "dark":
             palette = QPalette(QColor("#2b2b2b"))
             palette.setColor(QPalette.ColorRole.Base, QColor("#1f1f1f"))
+            for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
+                palette.setColor(QPalette.ColorGroup.Disabled, role, QColor("#8a8a8a"))
             qt.setPalette(palette)
         draw_all(Camera(folder, f"{scheme}-{percent}"))
 
@@ -217,6 +229,9 @@ def main() -> None:
         for percent in ("100", "200"):
             command = [sys.executable, "-m", "tests.screenshots", str(asked.folder), "--only", scheme, percent]
             subprocess.run(command, check=True)
+    DOCS.mkdir(parents=True, exist_ok=True)
+    for name in KEPT:
+        shutil.copy(asked.folder / f"{name}.png", DOCS)
     print(f"{len(list(asked.folder.glob('*.png')))} pictures in {asked.folder}")
 
 

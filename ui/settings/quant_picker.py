@@ -91,6 +91,7 @@ class QuantPicker(QWidget):
         beside = self.width() >= 2 * CHART.width() + theme.WIDE_GAP
         sides = QBoxLayout.Direction
         self._lower.setDirection(sides.LeftToRight if beside else sides.TopToBottom)
+        self._fit_height()
 
     def _make_table(self) -> QTableWidget:
         table = QTableWidget(0, len(COLUMNS))
@@ -132,9 +133,16 @@ class QuantPicker(QWidget):
         for at, row in enumerate(self._rows):
             for i, (text, fact) in enumerate(_cells(row)):
                 self._table.setItem(at, i, self._cell(text, fact, row, i in (0, len(COLUMNS) - 1)))
-        height = self._table.horizontalHeader().sizeHint().height() + theme.CONTROL_HEIGHT * len(self._rows) + 4
-        self._table.setFixedHeight(height)
+        self._fit_height()
         self._table.selectRow(0)
+
+    def _fit_height(self) -> None:
+        """All rows show; in a narrow window there is a bar to scroll sideways, inside the table only."""
+        header = self._table.horizontalHeader()
+        height = header.sizeHint().height() + theme.CONTROL_HEIGHT * len(self._rows) + 4
+        if header.length() > self._table.viewport().width():
+            height += self._table.horizontalScrollBar().sizeHint().height()
+        self._table.setFixedHeight(height)
 
     def _cell(self, text: str, fact: Fact | None, row: QuantFacts, name: bool) -> QTableWidgetItem:
         item = QTableWidgetItem(text)
