@@ -79,6 +79,14 @@ def sayso(checkpoint: Checkpoint, kind: str) -> Variant:
     return Variant(name, lambda: runtime.encode(mel), tokens, report)
 
 
+def attempted(checkpoint: Checkpoint, kind: str) -> Variant | None:
+    try:
+        return sayso(checkpoint, kind)
+    except RuntimeError as error:  # MLX's, where a kernel does not compile or start
+        print(f"{checkpoint.name} {checkpoint.quant} {kind} did not run: {str(error)[:1000]}", flush=True)
+        return None
+
+
 def transformers_eager(size: str) -> Variant | None:
     """transformers with eager attention in f16. None: not installed."""
     try:
@@ -154,7 +162,8 @@ def main() -> int:
     )
     for size in arguments.sizes:
         checkpoints = [bench.random_checkpoint(size, quant) for quant in arguments.quants]
-        variants = [sayso(each, kind) for each in checkpoints for kind in arguments.kinds]
+        made = [attempted(each, kind) for each in checkpoints for kind in arguments.kinds]
+        variants = [variant for variant in made if variant is not None]
         eager = None if arguments.no_transformers else transformers_eager(size)
         variants += [eager] if eager else []
         for _ in range(arguments.rounds):
