@@ -155,7 +155,8 @@ class Front(QObject):
         self.overlay.corner = str(self.core.settings["general.overlay_place"]).replace("_", "-")
         theme.follow(str(self.core.settings["general.theme"]))
 
-    def _delete_all(self) -> None:
+    def delete_all(self) -> None:
+        """Empty the history, audio too."""
         if self.app.history is not None:
             self.app.history.delete_all()
             self.bridge.publish(events.HistoryChanged())
@@ -211,6 +212,10 @@ class Front(QObject):
             window = self._make_settings()
         window.show_page("general" if name == "settings" else name)
 
+    def window(self, name: str) -> QWidget | None:
+        """A window that was opened before; pages of the settings are in "settings"."""
+        return self._windows.get(name if name in ("main", "history", "welcome") else "settings")
+
     def _make_main(self) -> MainWindow:
         return MainWindow(self.core, self.open_window, "" if self.has_tray else self.tr(TRAY_NOTE))
 
@@ -235,7 +240,7 @@ class Front(QObject):
         models = ModelsPage(self.shelf)
         models.see(events.ModelChanged(self.glance.model, self.glance.model_status))
         pages = [("models", self.tr("Models"), models), ("about", self.tr("About"), AboutPage())]
-        window = SettingsWindow(self.core, pages, self.app.history and self._delete_all)
+        window = SettingsWindow(self.core, pages, self.app.history and self.delete_all)
         self._windows["models"], self._windows["settings"] = models, window
         return window
 

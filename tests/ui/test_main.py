@@ -1,0 +1,123 @@
+"""The whole front end on a real core with a stand-in microphone, model and window: what a person would see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from dictation import events, paths
+from dictation.app import Wiring
+from dictation.glance import Face
+from dictation.settings import Settings, save
+from engine.errors import DeviceError
+from tests.fakes.dictation import Person, Words
+from tests.fakes.sounds import clip
+from ui.main import Front
+
+VOICE = clip("en/gcp-today")
+
+
+class Running:
+    """Sayso with its windows; texts are kept, not typed, since there is no desktop to type into."""
+
+    def __init__(self, qtbot: QtBot, qapp: QApplication) -> None:
+        self.words = Words()
+        self.words.text = "What was said."
+        wiring = Wiring(desktop=False, control=False, make_source=self._person, build=lambda name, device: self.words)
+        self.front = Front(qapp, wiring)
+        self.qtbot = qtbot
+        self.seen: list[events.Event] = []
+        self.front.bridge.event.connect(self.seen.append)
+        self.front.start()
+        self.until(lambda: any(isinstance(e, events.ModelChanged) and e.status == "ready" for e in self.seen))
+
+    def _person(self, post: object) -> Person:
+        self.person = Person(post)
+        return self.person
+
+    def until(self, what: object) -> None:
+        self.qtbot.waitUntil(what, timeout=15_000)
+
+    def listen(self) -> None:
+        self.front.core.send(events.Start("tray"))
+        self.until(lambda: self.front.glance.face is Face.LISTENING)
+
+    def dictate(self) -> None:
+        self.listen()
+        self.person.say(VOICE)
+        self.front.core.send(events.Stop())
+        self.until(lambda: any(isinstance(e, events.TextDelivered) for e in self.seen))
+
+
+@pytest.fixture
+def running(qtbot: QtBot, qapp: QApplication, home: Path) -> Iterator[Running]:
+    save(Settings({"recognition.model": "fake", "general.sound_ready": False}), paths.settings_file())
+    made = Running(qtbot, qapp)
+    yield made
+    made.front.quit()
+
+
+def test_a_dictation_shows_in_the_overlay_the_window_and_the_history(running: Running) -> None:
+    running.front.open_window("main")
+    running.front.open_window("history")
+    running.listen()
+    assert running.front.overlay.isVisible()
+    running.person.say(VOICE)
+    running.front.core.send(events.Stop())
+    main = running.front.window("main")
+    running.until(lambda: main.findChild(QPlainTextEdit).toPlainText() == "What was said.")
+    entries = running.front.window("history").entries
+    running.until(lambda: entries.rowCount() == 1 and entries.data(entries.index(0)) == "What was said.")
+
+
+def test_the_overlay_goes_by_itself_after_a_cancelled_take(running: Running) -> None:
+    running.listen()
+    running.front.core.send(events.Cancel())
+    running.until(lambda: not running.front.overlay.isVisible())
+    running.until(lambda: running.front.glance.face is Face.IDLE)
+
+
+def test_the_overlay_can_be_switched_off_while_it_shows(running: Running) -> None:
+    running.listen()
+    running.front.core.send(events.ChangeSettings({"general.show_overlay": False}))
+    running.until(lambda: not running.front.overlay.isVisible())
+
+
+def test_a_changed_setting_is_saved_and_shown_in_the_window(running: Running) -> None:
+    running.front.open_window("settings")
+    row = running.front.window("settings").page("general").row("general.overlay_place")
+    running.front.core.send(events.ChangeSettings({"general.overlay_place": "top_left"}))
+    running.until(lambda: row.editor.value() == "top_left")
+    assert running.front.overlay.corner == "top-left"
+    running.until(lambda: "top_left" in paths.settings_file().read_text("utf-8"))
+
+
+def test_deleting_everything_empties_the_history_window(running: Running) -> None:
+    running.dictate()
+    running.front.open_window("history")
+    entries = running.front.window("history").entries
+    running.until(lambda: entries.rowCount() == 1)
+    running.front.delete_all()
+    running.until(lambda: entries.rowCount() == 0)
+
+
+def test_a_failing_model_says_so_and_offers_the_history(running: Running) -> None:
+    running.words.error = DeviceError("The graphics card is gone.")
+    running.listen()
+    running.person.say(VOICE)
+    running.front.core.send(events.Stop())
+    running.until(lambda: running.front.glance.face is Face.ERROR)
+    assert running.front.overlay.isVisible() and str(running.front.glance.words)
+
+
+def test_windows_are_made_once(running: Running) -> None:
+    for name in ("main", "history", "settings", "models", "microphone", "about", "welcome"):
+        running.front.open_window(name)
+        window = running.front.window(name)
+        assert window is not None
+        running.front.open_window(name)
+        assert running.front.window(name) is window
