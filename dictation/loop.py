@@ -332,7 +332,7 @@ class Loop:
         take.hear(frames.samples)
         self._tell_problem(take)
         self._hearing.level(take.number, frames, take.speaking)
-        self._step(session.BlockHeard(frames.zeros, take.speaking, take.spoke, take.pause_s))
+        self._step(session.BlockHeard(frames.zeros, take.speaking, take.spoke, take.pause_s, take.audio_s))
 
     def _tell_problem(self, take: Take) -> None:
         if take.problem:

@@ -73,6 +73,7 @@ class BlockHeard(Fact):
     speaking: bool = False
     spoke: bool = False  # there has been speech in this take
     pause_s: float = 0.0  # since the last speech
+    audio_s: float = 0.0  # of this take so far; a clip comes faster than it was spoken
 
 
 @dataclass(frozen=True)
@@ -227,11 +228,12 @@ class Recorded:
     spoke: bool = False
     speaking: bool = False
     pause_s: float = 0.0
+    heard_s: float = 0.0
     told_silent: bool = False
 
     @property
     def audio_s(self) -> float:
-        return self.since_s - self.began_s
+        return max(self.heard_s, self.since_s - self.began_s)
 
 
 @dataclass(frozen=True)
@@ -410,6 +412,7 @@ class _Machine:
             spoke=take.spoke or block.spoke,
             speaking=block.speaking,
             pause_s=block.pause_s,
+            heard_s=block.audio_s,
         )
         if take.state is State.OPENING and not block.zeros:
             self._record(state=State.LISTENING, since_s=self.now_s)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dictation.desktop.contract import Target
 from dictation.errors import SpoolError
 from dictation.events import FinalText, Start
+from dictation.frames import SAMPLE_RATE_HZ
 from dictation.segmenter import Cut, Heard, Segmenter
 from dictation.spool import MemoryFile, Spool, SpoolFile
 from dictation.vad import SpeechDetector
@@ -62,6 +63,10 @@ class Take:
     @property
     def speaking(self) -> bool:
         return self._segmenter.speaking
+
+    @property
+    def audio_s(self) -> float:
+        return self._segmenter.samples / SAMPLE_RATE_HZ
 
     @property
     def spoke(self) -> bool:

@@ -96,6 +96,13 @@ ROWS = {
         (4.4, ZEROS, []),
         (5.0, SOUND, LISTEN),
     ],
+    "P4: a long clip that came in a moment has the time that its length needs, while there is progress": [
+        (0.0, HOLD, BEGIN),
+        (0.1, s.BlockHeard(zeros=False, audio_s=200.0), LISTEN),
+        (0.2, s.SourceEnded(), [*RELEASE, *END]),
+        *((float(now), s.LifeSign(), []) for now in range(10, 520, 10)),
+        (521.0, TICK, [ReplaceRecogniser(), Drop(1, "keep", "failed"), e.Failed, Cue.FAILED, (1, State.IDLE)]),
+    ],
     "A2: the tail waits for the end of a word, but not for ever": [
         (0.0, HOLD, BEGIN),
         (0.1, SPEECH, LISTEN),

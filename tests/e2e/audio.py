@@ -92,6 +92,11 @@ class VirtualMicrophone:
     def level(self, decibels: float) -> None:
         self._pactl("set-source-volume", MICROPHONE, f"{decibels}dB")
 
+    def switches(self) -> list[str]:
+        """Mute and volume of every output and input."""
+        listed = self._pactl("list", "sinks") + self._pactl("list", "sources")
+        return [line.strip() for line in listed.splitlines() if line.strip().startswith(("Name:", "Mute:", "Volume:"))]
+
     def kill(self) -> None:
         """The sound server dies."""
         self.processes.end_all()

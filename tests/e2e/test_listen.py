@@ -154,3 +154,26 @@ def test_the_microphone_is_unplugged_and_plugged_in_again_in_one_take(listen, vi
     text = words(sayso.until("final_text")["text"])
     assert words(sounds.transcript("en/gcp-mountain-view"))[-1] in text
     assert words(sounds.transcript("en/gcp-today"))[-1] in text
+
+
+@pytest.mark.parametrize("muted", [False, True])
+def test_a10_what_is_muted_and_how_loud_stays_as_it_was_through_a_take_and_a_crash(listen, virtual_microphone, muted):
+    virtual_microphone.mute(muted)
+    virtual_microphone.level(-6)
+    try:
+        before = virtual_microphone.switches()
+        assert f"Mute: {'yes' if muted else 'no'}" in before
+        sayso = listen("--once")
+        sayso.until("microphone_changed")
+        assert virtual_microphone.switches() == before
+        sayso.sayso("stop")
+        sayso.process.wait(20)
+        assert virtual_microphone.switches() == before
+        crashed = listen("--once")
+        crashed.until("microphone_changed")
+        crashed.process.kill()
+        crashed.process.wait()
+        assert virtual_microphone.switches() == before
+    finally:
+        virtual_microphone.mute(False)
+        virtual_microphone.level(0)

@@ -1,0 +1,82 @@
+"""`sayso replay`: a clip goes the way of the microphone, and leaves no trace of it."""
+
+import json
+import time
+
+import pytest
+import soundfile
+
+from dictation import events as e
+from dictation import recogniser
+from dictation.replay import ReplayError, replay
+from engine.errors import EngineError
+from tests.fakes import sounds
+from tests.fakes.dictation import Words
+from tests.shell import JFK, complaints, environment, sayso
+
+GCP = sounds.SPEECH / "en" / "gcp-today.flac"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    return tmp_path
+
+
+def files(folder):
+    """Everything but the log, which holds no text."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".log"]
+
+
+def test_a_clip_is_dictated_as_into_the_microphone_and_leaves_no_trace(home, tiny_en_q8):
+    replayed = replay(JFK, recogniser.build, changes={"recognition.model": str(tiny_en_q8)})
+    states = [event.state for event in replayed.events if isinstance(event, e.StateChanged)]
+    assert states == ["opening", "listening", "finishing", "delivering", "idle"]
+    assert replayed.text.startswith("And so my fellow Americans")
+    assert replayed.final.audio_s == pytest.approx(11.0, abs=0.1)
+    assert replayed.delivered.outcome == "none" and replayed.notices == ()
+    assert files(home) == []
+
+
+def test_the_users_rules_apply(home):
+    words = Words()
+    words.text = "heard"
+    rule = {"find": "heard", "replace": "listened"}
+    replayed = replay(
+        GCP, lambda name, device: words, changes={"recognition.model": "fake", "rewrite.replacements": [rule]}
+    )
+    assert replayed.text.strip().casefold() == "listened"
+
+
+def test_in_real_time_words_show_while_the_clip_plays(home, tmp_path):
+    soundfile.write(tmp_path / "clip.wav", sounds.clip("en/jfk")[: 4 * 16_000], 16_000)
+    words, started = Words(), time.monotonic()
+    replayed = replay(
+        tmp_path / "clip.wav", lambda name, device: words, realtime=True, changes={"recognition.model": "fake"}
+    )
+    assert time.monotonic() - started >= 4.0
+    shown = [event.audio_s for event in replayed.events if isinstance(event, e.PartialText)]
+    assert len(shown) >= 3 and replayed.final.release_to_text_ms < 2_000
+
+
+def test_a_failed_recognition_is_an_error(home):
+    words = Words()
+    words.error = EngineError("The model file is damaged.")
+    with pytest.raises(ReplayError, match="damaged"):
+        replay(GCP, lambda name, device: words, changes={"recognition.model": "fake"})
+
+
+def test_the_command_prints_the_text_or_the_events(tmp_path, tiny_en_q8):
+    home = environment(SAYSO_HOME=str(tmp_path))
+    plain = sayso("replay", GCP, "--model", tiny_en_q8, env=home)
+    assert (plain.returncode, plain.stdout.strip().rstrip(".").casefold()) == (0, "today")
+    events = [
+        json.loads(line) for line in sayso("replay", GCP, "--json", "--model", tiny_en_q8, env=home).stdout.splitlines()
+    ]
+    assert [event["text"] for event in events if event["kind"] == "final_text"] == [plain.stdout.strip()]
+
+
+def test_a_clip_that_cannot_be_read_is_one_sentence(tmp_path):
+    done = sayso("replay", tmp_path / "none.wav", env=environment(SAYSO_HOME=str(tmp_path)))
+    assert done.returncode == 1 and done.stdout == ""
+    assert "none.wav" in complaints(done)[-1]
