@@ -54,12 +54,18 @@ def request(policy: LanguagePolicy, last: str | None) -> LanguageRequest:
 
 
 def mismatch_notice(policy: LanguagePolicy, heard: str, probability: float) -> str | None:
-    """A sentence when the speech is clearly in another language than the chosen one: its text would be a guess."""
-    if policy.mode != "fixed" or policy.translate or heard == policy.language or probability < MISMATCH_PROBABILITY:
+    """A sentence when the speech is clearly in a language that was not chosen: its text would be a guess."""
+    chosen = (policy.language,) if policy.mode == "fixed" else policy.mine
+    if policy.translate or not chosen or heard in chosen or probability < MISMATCH_PROBABILITY:
         return None
+    if policy.mode == "fixed":
+        return (
+            f"This sounded like {_name(heard)}, but the language is set to {_name(policy.language)}. "
+            "Choose it in the language menu, or choose “my languages” there."
+        )
     return (
-        f"This sounded like {_name(heard)}, but the language is set to {_name(policy.language)}. "
-        "Choose it in the language menu, or choose “my languages” there."
+        f"This sounded like {_name(heard)}, which is none of your languages ({', '.join(map(_name, chosen))}). "
+        "Add it to them in the settings if you speak it."
     )
 
 

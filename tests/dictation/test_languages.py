@@ -31,6 +31,14 @@ def test_a_clear_mismatch_with_the_chosen_language_is_said():
     assert mismatch_notice(LanguagePolicy("fixed", "fr", translate=True), "en", 0.95) is None
 
 
+def test_a_language_that_is_none_of_mine_is_said():
+    mine = LanguagePolicy("mine", mine=("de", "en"))
+    said = mismatch_notice(mine, "fr", 0.95) or ""
+    assert "French" in said and "German, English" in said
+    assert mismatch_notice(mine, "en", 0.95) is None
+    assert mismatch_notice(LanguagePolicy("auto"), "fr", 0.95) is None
+
+
 def test_settings_become_a_policy():
     assert policy("de", ["en"], "transcribe") == LanguagePolicy("fixed", "de")
     assert policy("auto", ["en", "de"], "transcribe") == LanguagePolicy("mine", mine=("en", "de"))

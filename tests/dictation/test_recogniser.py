@@ -34,6 +34,9 @@ def test_m9_german_with_english_chosen_is_said_and_translating_on_purpose_is_not
         dictation.until(e.StateChanged, timeout_s=60, take=2, state=e.State.IDLE)
         dictate(dictation, sounds.clip("en/gcp-mountain-view"))
         assert [said.take for said in dictation.of(e.Notice) if said.code == "language"] == [1]
+        dictation.send(e.ChangeSettings({"recognition.language": "auto", "recognition.my_languages": ["en", "fr"]}))
+        dictate(dictation, german)
+        assert "none of your languages" in dictation.until(e.Notice, code="language", take=4).message
 
 
 @pytest.fixture(scope="module")
