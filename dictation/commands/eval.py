@@ -16,11 +16,11 @@ from dictation.cli import DONE, say, wrong_use
 from dictation.commands.recognition import add_audio_context_option, add_device_option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from engine.checkpoint import Checkpoint
-    from engine.evaluate import LabelledClip
-    from engine.report import Evaluation, RunFile
+    from engine.evaluate import LabelledClip, Result
+    from engine.report import Evaluation, Run, RunFile
 
 MERGE = "merge"
 
@@ -173,7 +173,7 @@ def _evaluate(job: _Job) -> int:
     return len(job.clips) - len(clips)
 
 
-def _conditions(job: _Job, checkpoint: Checkpoint, clips: Sequence[LabelledClip]):  # type: ignore[no-untyped-def]
+def _conditions(job: _Job, checkpoint: Checkpoint, clips: Sequence[LabelledClip]) -> Run:
     import hashlib
 
     from engine.report import Run, corpus_digest
@@ -193,10 +193,13 @@ def _conditions(job: _Job, checkpoint: Checkpoint, clips: Sequence[LabelledClip]
     )
 
 
-def _with_bar(results, job: _Job, total: int):  # type: ignore[no-untyped-def]
+def _with_bar(results: Iterator[Result], job: _Job, total: int) -> Iterable[Result]:
     from tqdm import tqdm
 
-    return tqdm(results, desc=job.results.stem, total=total, unit="clip", leave=False, disable=not job.show_bar)
+    bar: Iterable[Result] = tqdm(
+        results, desc=job.results.stem, total=total, unit="clip", leave=False, disable=not job.show_bar
+    )
+    return bar
 
 
 def _show(evaluations: list[Evaluation], arguments: argparse.Namespace, *, write: Path | None) -> None:

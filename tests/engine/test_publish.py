@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from dictation.cli import main
-from engine.errors import PublishError
+from engine.errors import HubError, PublishError
 from engine.publish import Collection, Declared, Measured, ModelFile, model_card, problems, publish, read_folder
 from tests.fakes.hub_server import Hub, serve
 
@@ -148,6 +148,16 @@ def test_nothing_goes_into_a_public_repository_unless_told_so(folder: Path, hub:
     assert not hub.files
     publish(folder, REPO, private=False, endpoint=hub.url)
     assert (REPO, "README.md") in hub.files
+
+
+def test_an_upload_that_fails_publishes_nothing_and_can_be_repeated(folder: Path, hub: Hub) -> None:
+    hub.upload_status = 403
+    with pytest.raises(HubError, match="Nothing is published yet"):
+        publish(folder, REPO, endpoint=hub.url)
+    assert not hub.files
+    hub.upload_status = 200
+    publish(folder, REPO, endpoint=hub.url)
+    assert len(hub.files) == 3
 
 
 def test_a_folder_that_contradicts_itself_is_not_sent(

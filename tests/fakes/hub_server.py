@@ -44,6 +44,7 @@ class Hub:
     repo_status: dict[str, tuple[int, str]] = field(default_factory=dict)  # (status, X-Error-Code)
     private: dict[str, bool] = field(default_factory=dict)  # repositories that were made by a request
     uploaded: dict[str, bytes] = field(default_factory=dict)  # LFS objects by SHA-256, not yet part of a commit
+    upload_status: int = 200  # of the store that takes LFS objects
     captive: bool = False  # every answer is a network log-in page
     requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     bytes_sent: int = 0
@@ -124,10 +125,12 @@ class _HubHandler(BaseHTTPRequestHandler):
         self.state.requests.append(("PUT", self.path, dict(self.headers)))
         content = self.rfile.read(int(self.headers["Content-Length"]))
         oid = self.path.removeprefix("/lfs/")
+        if self.state.upload_status != 200:
+            return self._send(self.state.upload_status, b"", {}, True)
         right = hashlib.sha256(content).hexdigest() == oid
         if right:
             self.state.uploaded[oid] = content
-        self._send(200 if right else 400, b"", {}, True)
+        return self._send(200 if right else 400, b"", {}, True)
 
     def _create(self, wish: dict[str, object]) -> None:
         repo = f"{wish['organization']}/{wish['name']}" if wish.get("organization") else str(wish["name"])
