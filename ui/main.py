@@ -103,8 +103,9 @@ class Front(QObject):
 
     def _see(self, event: Event) -> None:
         now_s = time.monotonic()
-        self.glance = see(self.glance, event, now_s)
-        self._show(now_s)
+        before, self.glance = self.glance, see(self.glance, event, now_s)
+        if self.glance != before:
+            self._show(now_s)
         self.tray.heard(event)
         for window in self._windows.values():
             for method in ("heard", "see"):
@@ -116,6 +117,7 @@ class Front(QObject):
                 self._sound(event.cue)
             case events.SettingsChanged():
                 self._apply_settings()
+                self._show(now_s)
             case events.Notice() if event.severity != "info" and not self.glance.overlay:
                 self.tray.notify("Sayso", event.message)
             case events.StateChanged() if event.state is events.State.LISTENING:
