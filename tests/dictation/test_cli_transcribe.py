@@ -161,6 +161,8 @@ def test_an_interrupt_ends_it_with_130_and_no_traceback(tmp_path):
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # a shell that runs the tests in its background makes them ignore interrupts, which Python would honour
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
     with pipe.open("wb"):  # opens when the command has begun to read
         running.send_signal(signal.SIGINT)
