@@ -21,6 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+import engine
 from dictation import log
 from dictation.events import ModelChanged, ModelStatus
 from dictation.languages import LanguageRequest
@@ -277,6 +278,7 @@ class Worker:
                     bench.put_away()
         finally:
             bench.free()
+            engine.leave_thread()
 
     def _loading(self, is_loading: bool) -> None:
         self.loading_since_s = self._clock() if is_loading else None

@@ -29,6 +29,7 @@ from engine.kernels.step import KernelStep, q6_k_product
 from engine.model import KV, Model
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
 
+MERGED_STATE = 512  # widest decoder for which merged kernels measured faster
 CACHE_LIMIT_BYTES = 256 << 20  # freed buffers that MLX may keep for reuse
 BUCKET = 50  # on a GPU short windows are rounded up to whole seconds, so that few distinct shapes exist
 LOG_FLOOR = -10.0  # log10 of the least mel power, 1e-10
@@ -117,7 +118,7 @@ class MlxRuntime:
         widen_encoder: bool | None = None,
         compiled: bool | None = None,
         kernels: bool = True,
-        merged: bool = False,
+        merged: bool | None = None,
     ) -> None:
         """device: "auto", "metal", "cuda" or "mlx-cpu".
 
@@ -125,7 +126,7 @@ class MlxRuntime:
         everywhere but on Metal, where memory is shared with the rest of the system.
         compiled: compile the graphs. None: on a GPU; on the CPU that would need a C++ compiler at run time.
         kernels: on a GPU, decode with kernels of ours; False stays with MLX's own.
-        merged: on CUDA, with fewer and larger kernels; not the default before it has been measured to be faster.
+        merged: on CUDA, with fewer and larger kernels. None: up to base, where that measured faster.
         Raises DeviceError if the device is not there.
         """
         self._device = self._choose(device)
@@ -138,6 +139,7 @@ class MlxRuntime:
         compiled = not on_cpu if compiled is None else compiled
         q6_k = q6_k_product(self._device) if use_kernels else None
         self.model = Model(checkpoint, self.dtype, widen, compiled, q6_k)
+        merged = checkpoint.dims.n_text_state <= MERGED_STATE if merged is None else merged
         self.fused = self._fused(use_kernels, merged and self._device == "cuda", compiled)
         self.bucket = 1 if on_cpu else BUCKET
         self.ahead = use_kernels  # plain MLX writes a slab in place only when no step runs that reads it
@@ -181,8 +183,7 @@ class MlxRuntime:
         self._silences.clear()
         gc.collect()  # compiled functions and what they belong to hold each other
         mx.synchronize()
-        mx.clear_cache()
-        mx.clear_streams()
+        mx.clear_cache()  # streams stay for the thread's next model: `engine.leave_thread` ends them
 
     # encoder
 

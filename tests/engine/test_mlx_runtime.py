@@ -222,3 +222,10 @@ def test_loading_holds_little_more_than_the_finished_model(tiny_en_q8):
     held, peak = mx.get_active_memory() - before, mx.get_peak_memory() - before
     assert sum(t.data.nbytes for t in checkpoint.tensors.values()) < held <= peak < 1.3 * held
     del runtime
+
+
+def test_a_thread_can_load_another_model_after_closing_one():
+    for _ in range(2):
+        runtime = MlxRuntime(make_random_checkpoint(n_state=64, preset="Q8_0"), "mlx-cpu")
+        assert runtime.encode(window(speech_like(200)), 100).n_encoded == 100
+        runtime.close()
