@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -53,6 +54,7 @@ DONE, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `sayso` with `argv` (without the program's name) and return its exit code."""
+    _prepare_streams()
     try:
         code = _run(sys.argv[1:] if argv is None else list(argv))
         sys.stdout.flush()
@@ -60,19 +62,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, Cancelled):
         return INTERRUPTED
     except BrokenPipeError:
-        # whatever is still buffered can't be written either: let the interpreter's own flush at exit succeed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return READER_GONE
     except OptionError as error:
         return wrong_use(str(error))
     except (DictationError, EngineError) as error:
         return fail(str(error))
     except OSError as error:
-        return fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _drop_output()
+        return fail(f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror or error}.")
+    except MemoryError:
+        return fail("there is not enough memory. Choose a smaller model, or close other programs.")
     except Exception as error:
         if os.environ.get("SAYSO_DEBUG"):
             raise
         return fail(f"a fault in Sayso: {type(error).__name__}: {error} (SAYSO_DEBUG=1 shows where; please report it)")
+
+
+def _prepare_streams() -> None:
+    """Let names that are no valid text be printed, and make good for streams that the caller closed."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - for the life of the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        # not for writing: whatever is printed fails, as it does for other programs
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # in JSON, "\\udcff" is what it stands for
+
+
+def _drop_output() -> None:
+    """Where stdout can't be written: let the interpreter's own flush at exit succeed."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(sentence: str) -> None:

@@ -17,7 +17,7 @@ from dictation.clip_source import ClipSource
 from dictation.errors import DictationError
 from dictation.spool import Spool
 from dictation.worker import Build
-from engine.audio import open_sound
+from engine.audio import check_whole
 
 
 class ReplayError(DictationError):
@@ -48,7 +48,7 @@ def replay(
     is understood. changes: settings for this run. Raises AudioError for a clip that can't be read, ReplayError when the
     dictation fails.
     """
-    open_sound(clip).close()
+    check_whole(clip)  # damage in its middle would look like a microphone that comes and goes
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         wiring = Wiring(
             desktop=type_it,

@@ -246,6 +246,9 @@ TABLE: tuple[Setting, ...] = (
 BY_KEY: dict[str, Setting] = {setting.key: setting for setting in TABLE}
 
 
+_UNREADABLE = (tomllib.TOMLDecodeError, RecursionError)  # the latter by thousands of nested brackets
+
+
 class Settings(Mapping[str, Any]):
     """Checked values by key, immutable; `changed` gives a copy. Unknown fields of the file ride along."""
 
@@ -267,7 +270,7 @@ class Settings(Mapping[str, Any]):
         checked = {}
         for key, value in changes.items():
             if key not in BY_KEY:
-                raise SettingError(f"There is no setting {key}. `sayso settings list` shows them all.")
+                raise SettingError(f"There is no setting {key}.")
             checked[key] = BY_KEY[key].check(value)
         return Settings(self._values | checked, self.unknown)
 
@@ -285,7 +288,7 @@ class Loaded:
 def parse(key: str, text: str) -> Any:
     """A setting's value from what is typed on a command line; SettingError when it can't be one."""
     if key not in BY_KEY:
-        raise SettingError(f"There is no setting {key}. `sayso settings list` shows them all.")
+        raise SettingError(f"There is no setting {key}.")
     setting = BY_KEY[key]
     if setting.kind in ("text", "choice"):
         return setting.check(text)
@@ -310,7 +313,7 @@ def load(path: Path) -> Loaded:
     problems: list[str] = []
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except _UNREADABLE:
         damaged = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.toml")
         _write_privately(damaged, text)
         document, skipped = _salvage(text)
@@ -361,7 +364,7 @@ def _salvage(text: str) -> tuple[dict[str, Any], int]:
             continue
         try:
             piece = tomllib.loads(f"{header}\n{statement}")
-        except tomllib.TOMLDecodeError:
+        except _UNREADABLE:
             skipped += 1
             continue
         for page, content in piece.items():

@@ -40,6 +40,7 @@ INAUDIBLE_LOG_POWER = -6.0  # about -70 dBFS: with no bin above it nobody spoke
 
 _LOUDEST_SAMPLE = 16.0  # float files may pass 1.0; far beyond it a value is damage, and its square would overflow
 _READ_BLOCK_S = 10
+_READ_BLOCK_VALUES = 1 << 23  # of all channels: bounds memory where the header claims a huge rate
 
 
 @lru_cache(maxsize=4)
@@ -248,16 +249,7 @@ class Clip:
         yield resampler.resample_chunk(np.empty(0, np.float32), last=True)
 
     def _mono(self) -> Iterator[F32]:
-        import soundfile
-
-        n_frames = _READ_BLOCK_S * self._file.samplerate
-        while True:
-            try:
-                block = self._file.read(n_frames, dtype="float32", always_2d=True)
-            except soundfile.SoundFileError as error:
-                raise AudioError(f"{self._path} is damaged: it could be read in part only.") from error
-            if not len(block):
-                return
+        for block in _read_blocks(self._file, self._path):
             yield clean(block.mean(axis=1) if block.shape[1] > 1 else block[:, 0])
 
 
@@ -267,9 +259,32 @@ def open_sound(path: Path) -> soundfile.SoundFile:
 
     _check_readable(path)
     try:
-        return soundfile.SoundFile(path)
+        # bytes: a name on Unix need not be valid UTF-8
+        return soundfile.SoundFile(path if os.name == "nt" else os.fsencode(path))
     except soundfile.SoundFileError as error:
         raise AudioError(f"{path} is not audio that Sayso can read. Use a WAV, FLAC, OGG or MP3 file.") from error
+
+
+def _read_blocks(file: soundfile.SoundFile, path: Path) -> Iterator[F32]:
+    """(n, channels) until the end. Raises AudioError where the file is damaged."""
+    import soundfile
+
+    n_frames = max(1, min(_READ_BLOCK_S * file.samplerate, _READ_BLOCK_VALUES // file.channels))
+    while True:
+        try:
+            block: F32 = file.read(n_frames, dtype="float32", always_2d=True)
+        except soundfile.SoundFileError as error:
+            raise AudioError(f"{path} is damaged: it could be read in part only.") from error
+        if not len(block):
+            return
+        yield block
+
+
+def check_whole(path: Path) -> None:
+    """Read a sound file to its end. Raises AudioError where that can't be done."""
+    with open_sound(path) as file:
+        for _ in _read_blocks(file, path):
+            pass
 
 
 def _check_readable(path: Path) -> None:

@@ -84,9 +84,14 @@ def models_dir() -> Path:
 def installed() -> list[InstalledModel]:
     """Models in the folder and registered ones whose file is still there, by name, best quant first."""
     folder = models_dir()
-    found = [_described(file.stem, file) for file in sorted(folder.glob("*.gguf")) if not file.name.startswith(".")]
+    found = [_described(file.stem, file) for file in _bundles(folder)]
     found += [_described(stem, path) for stem, path in _registered().items() if path.is_file()]
     return sorted(found, key=lambda model: (model.name, _rank(model.quant), str(model.path)))
+
+
+def _bundles(folder: Path) -> list[Path]:
+    """No links to nowhere, folders or pipes: one of them must not cost the user the models that work."""
+    return [file for file in sorted(folder.glob("*.gguf")) if file.is_file() and not file.name.startswith(".")]
 
 
 def _described(stem: str, path: Path) -> InstalledModel:
@@ -155,21 +160,30 @@ def remove(label: str) -> InstalledModel:
 def _write_register(entries: Mapping[str, Path]) -> None:
     folder = models_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    _write_text(folder / REGISTER, json.dumps({stem: str(path) for stem, path in entries.items()}, indent=1))
+    file = folder / REGISTER
+    if file.is_file() and _read_register() is None:  # damaged: what it said may still be of use to the user
+        file.replace(file.with_suffix(".json.bak"))
+    _write_text(file, json.dumps({stem: str(path) for stem, path in entries.items()}, indent=1))
 
 
 def _registered() -> dict[str, Path]:
+    return {str(key): Path(str(value)) for key, value in (_read_register() or {}).items()}
+
+
+def _read_register() -> dict[str, object] | None:
+    """None where it is missing or damaged."""
     try:
         content = json.loads((models_dir() / REGISTER).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {str(key): Path(str(value)) for key, value in content.items()} if isinstance(content, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
 
 
 def _write_text(path: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as part:
-        part.write(text)
-    Path(part.name).replace(path)
+    from engine.gguf.writer import atomic
+
+    with atomic(path) as part:
+        part.write_text(text, "utf-8")
 
 
 def import_file(
@@ -264,9 +278,12 @@ def package_folder(package: str) -> Path:
 @contextmanager
 def _joined(parts: Sequence[Path], starter: StarterModel) -> Iterator[Path]:
     """model.bin in one piece, its hash checked; a temporary copy where it comes in several parts."""
+    from engine.gguf.writer import drop_stale
+
     digest = hashlib.sha256()
     folder = models_dir()
     folder.mkdir(parents=True, exist_ok=True)
+    drop_stale(folder, starter.name)
     handle, name = tempfile.mkstemp(prefix=f".{starter.name}.", suffix=".bin.part", dir=folder)
     try:
         with os.fdopen(handle, "wb") as joined:
@@ -283,6 +300,6 @@ def _joined(parts: Sequence[Path], starter: StarterModel) -> Iterator[Path]:
             )
         yield Path(name) if len(parts) > 1 else parts[0]
     except OSError as fault:
-        raise ModelFileError(f"The weights of {starter.name} can't be read: {fault}.") from fault
+        raise ModelFileError(f"The weights of {starter.name} can't be unpacked: {fault.strerror or fault}.") from fault
     finally:
         Path(name).unlink(missing_ok=True)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,6 +63,25 @@ def decoding_options(arguments: argparse.Namespace, *, timestamps: bool = False)
         timestamps=timestamps,
         audio_context=arguments.audio_context,
     )
+
+
+@contextmanager
+def as_file(path: Path) -> Iterator[Path]:
+    """The clip as a file that can be read twice: stdin and pipes are copied into one first."""
+    if str(path) != "-" and not path.is_fifo():
+        yield path
+        return
+    from engine.errors import AudioError
+
+    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
+        copy = Path(folder) / "clip"
+        with copy.open("wb") as file, nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as pipe:
+            shutil.copyfileobj(pipe, file)
+        try:
+            yield copy
+        except AudioError as error:
+            name = "What came through stdin" if str(path) == "-" else str(path)
+            raise AudioError(str(error).replace(str(copy), name)) from error
 
 
 def _count(text: str) -> int:

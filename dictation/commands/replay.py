@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dictation.cli import DONE, fail, say
-from dictation.commands.recognition import add_model_options, load_transcriber
+from dictation.commands.recognition import add_model_options, as_file, load_transcriber
 
 if TYPE_CHECKING:
     from dictation.recogniser import Recogniser
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("clip", type=Path, metavar="CLIP", help="a WAV, FLAC, OGG or MP3 file")
+    parser.add_argument("clip", type=Path, metavar="CLIP", help="a WAV, FLAC, OGG or MP3 file; - is stdin")
     parser.add_argument("--type", action="store_true", help="type the words into the window that has the keyboard")
     parser.add_argument("--realtime", action="store_true", help="take as long to hear the clip as it took to say it")
     add_model_options(parser)
@@ -27,19 +27,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from dictation.replay import replay
+    from engine.languages import language_code
 
+    if arguments.language not in (None, "auto"):
+        arguments.language = language_code(arguments.language)
     changes = {
         "recognition.model": arguments.model,
         "recognition.language": arguments.language,
         "recognition.task": "translate" if arguments.translate else None,
     }
-    replayed = replay(
-        arguments.clip,
-        lambda name, _: _recogniser(arguments, name),
-        type_it=arguments.type,
-        realtime=arguments.realtime,
-        changes={key: value for key, value in changes.items() if value is not None},
-    )
+    with as_file(arguments.clip) as clip:
+        replayed = replay(
+            clip,
+            lambda name, _: _recogniser(arguments, name),
+            type_it=arguments.type,
+            realtime=arguments.realtime,
+            changes={key: value for key, value in changes.items() if value is not None},
+        )
     for sentence in replayed.notices:
         say(sentence)
     if arguments.json:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +13,11 @@ from dictation.cli import DONE, fail, wrong_use
 from dictation.commands.recognition import (
     add_decoding_options,
     add_model_options,
+    as_file,
     decoding_options,
     load_transcriber,
 )
+from dictation.errors import DictationError
 from dictation.formats import FORMATS, TIMED, render
 from engine.errors import AudioError
 
@@ -85,30 +84,13 @@ def _target(clip: Path, arguments: argparse.Namespace) -> Path:
     return Path(arguments.output) / f"{stem}.{extension}"
 
 
-@contextmanager
-def _file(path: Path) -> Iterator[Path]:
-    """The clip as a file that can be read twice: stdin and pipes are copied into one first."""
-    if str(path) != "-" and not path.is_fifo():
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        copy = Path(folder) / "clip"
-        with copy.open("wb") as file, nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as pipe:
-            shutil.copyfileobj(pipe, file)
-        try:
-            yield copy
-        except AudioError as error:
-            name = "What came through stdin" if str(path) == "-" else str(path)
-            raise AudioError(str(error).replace(str(copy), name)) from error
-
-
 def _transcribe(transcriber: Transcriber, path: Path, options: DecodingOptions) -> Transcript:
     from tqdm import tqdm
 
     from engine.audio import Clip
 
     with (
-        _file(path) as file,
+        as_file(path) as file,
         Clip(file) as clip,
         tqdm(
             desc=path.name,
@@ -127,7 +109,10 @@ def _write(path: Path, text: str) -> None:
     """Whole or not at all."""
     part = path.with_name(f".{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")  # JSON names the clip, in any bytes
         part.replace(path)
+    except OSError as error:
+        raise DictationError(f"{path} can't be written: {error.strerror or error}.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -139,9 +139,9 @@ class _Handle:
     """Owns one object of the library."""
 
     def __init__(self, pointer: int | None, free: Callable[[int], None]) -> None:
+        self.pointer: int = pointer or 0  # before the error: __del__ looks at it
         if not pointer:
             raise MemoryError("Out of memory for the model.")
-        self.pointer: int = pointer
         self._free = free
 
     def close(self) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from gguf import GGUFValueType as ValueType
 from numpy.typing import NDArray
 
 from engine.errors import ModelFileError
+
+_STALE_S = 3600.0  # a process that writes a model is never silent for so long
 
 Typed = tuple[ValueType, object]  # for an array: the type of its items and a sequence
 Metadata = Mapping[str, Typed]
@@ -65,6 +69,7 @@ def atomic(path: Path) -> Iterator[Path]:
     part = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        drop_stale(path.parent, path.name)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         os.close(handle)
         part = Path(name)
@@ -76,6 +81,14 @@ def atomic(path: Path) -> Iterator[Path]:
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def drop_stale(folder: Path, name: str) -> None:
+    """Remove what earlier, killed processes left of `name`: parts that nobody has written to for long."""
+    for part in folder.glob(f".{glob.escape(name)}.*.part"):
+        with suppress(OSError):  # another process may be as quick
+            if time.time() - part.stat().st_mtime > _STALE_S:
+                part.unlink()
 
 
 def _write_parts(

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -168,3 +169,27 @@ def test_an_interrupt_ends_it_with_130_and_no_traceback(tmp_path):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the file system refuses such names")
+def test_a_name_that_is_no_text_is_read_and_told_to_scripts(tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff.flac"
+    with open(JFK, "rb") as source, open(name, "wb") as copy:
+        copy.write(source.read())
+    done = transcribe(os.fsdecode(name), "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert os.fsencode(json.loads(done.stdout)["file"]) == name
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("redirect", [">&-", ">/dev/full"])
+def test_output_that_nobody_takes_is_one_sentence(redirect):
+    shell = ("sh", "-c", f'"$@" {redirect}', "sh")
+    done = transcribe(JFK, before=shell)
+    assert done.returncode == 1 and len(complaints(done)) == 1 and "fault" not in done.stderr
+
+
+def test_closed_input_and_errors_do_no_harm():
+    shell = ("sh", "-c", '"$@" <&- 2>&-', "sh")
+    done = transcribe(JFK, before=shell)
+    assert done.returncode == 0 and "fellow Americans" in done.stdout

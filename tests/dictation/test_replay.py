@@ -80,3 +80,21 @@ def test_a_clip_that_cannot_be_read_is_one_sentence(tmp_path):
     done = sayso("replay", tmp_path / "none.wav", env=environment(SAYSO_HOME=str(tmp_path)))
     assert done.returncode == 1 and done.stdout == ""
     assert "none.wav" in complaints(done)[-1]
+
+
+def test_a_clip_that_is_damaged_in_its_middle_ends_with_a_sentence(tmp_path):
+    whole = JFK.read_bytes()
+    (tmp_path / "half.flac").write_bytes(whole[: len(whole) // 2])
+    done = sayso("replay", tmp_path / "half.flac", env=environment(SAYSO_HOME=str(tmp_path)), timeout=30)
+    assert done.returncode == 1
+    assert complaints(done) == [f"{tmp_path / 'half.flac'} is damaged: it could be read in part only."]
+
+
+def test_a_clip_may_come_through_a_pipe_and_a_language_must_exist(tmp_path, tiny_en_q8):
+    home = environment(SAYSO_HOME=str(tmp_path))
+    piped = sayso(
+        "replay", "/dev/stdin", "--model", tiny_en_q8, env=home, before=("sh", "-c", f'cat {GCP} | "$@"', "sh")
+    )
+    assert (piped.returncode, piped.stdout.strip().rstrip(".").casefold()) == (0, "today")
+    wrong = sayso("replay", GCP, "--language", "xx", env=home)
+    assert wrong.returncode == 2 and 'no language "xx"' in complaints(wrong)[0]

@@ -128,3 +128,10 @@ def test_values_typed_on_a_command_line(key, typed, value):
 def test_a_wrong_value_on_a_command_line_is_refused_with_what_is_allowed(key, typed):
     with pytest.raises(SettingError, match=r"takes|no setting"):
         s.parse(key, typed)
+
+
+def test_thousands_of_nested_brackets_are_only_damage(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text("schema_version = 1\na = " + "[" * 5000)
+    loaded = s.load(path)
+    assert loaded.settings == s.Settings() and "damaged" in loaded.problems[0]

@@ -1,5 +1,6 @@
 """Installed models: where they lie, how they are found, how the starter models come to be."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from engine import store
 from engine.errors import ModelFileError, ModelNotFoundError
 from engine.formats import ctranslate2
-from engine.gguf import bundle
+from engine.gguf import bundle, writer
 
 
 @pytest.fixture
@@ -109,3 +110,30 @@ def test_what_is_no_model_is_not_imported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="web page"):
         store.import_file(page)
     assert store.installed() == []
+
+
+def test_what_only_looks_like_a_bundle_does_not_cost_the_others(folder: Path) -> None:
+    (folder / "base-Q8_0.gguf").touch()
+    (folder / "gone-Q8_0.gguf").symlink_to(folder / "nowhere")
+    (folder / "folder-Q8_0.gguf").mkdir()
+    assert [model.label for model in store.installed()] == ["base:Q8_0"]
+
+
+def test_a_damaged_register_is_kept_aside(folder: Path, tmp_path: Path) -> None:
+    (folder / store.REGISTER).write_text('{"base-Q8_0": "/there/base.gguf",')
+    elsewhere = tmp_path / "elsewhere.bin"
+    elsewhere.touch()
+    store.register(elsewhere, "x", "Q8_0")
+    assert "/there/base.gguf" in (folder / store.REGISTER).with_suffix(".json.bak").read_text()
+    assert [model.label for model in store.installed()] == ["x:Q8_0"]
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path: Path) -> None:
+    stale, fresh, other = (tmp_path / f".{name}.part" for name in ("x.gguf.1", "x.gguf.2", "y.gguf.1"))
+    for part in (stale, fresh, other):
+        part.touch()
+    for part in (stale, other):
+        os.utime(part, (0, 0))
+    with writer.atomic(tmp_path / "x.gguf") as part:
+        part.write_bytes(b"whole")
+    assert sorted(tmp_path.iterdir()) == sorted([fresh, other, tmp_path / "x.gguf"])
