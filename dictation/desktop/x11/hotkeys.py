@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from Xlib import XK, X, error
@@ -134,11 +135,8 @@ class X11Hotkeys:
                 readable, _, _ = select.select(sources, [], [], timeout_s)
                 if self._wake_read in readable:
                     os.read(self._wake_read, 4096)
-            for event in self._watch.events(0):
-                if hasattr(event, "evtype") and hasattr(event.data, "sourceid"):
-                    self._handle_raw(event.evtype, event.data)
-            for event in self._x.events(0):
-                self._handle(event)
+            for handle in self._arrived():
+                handle()
             while not self._calls.empty():
                 function, done = self._calls.get()
                 function()
@@ -147,6 +145,24 @@ class X11Hotkeys:
         self._watch.close()
         os.close(self._wake_read)
         os.close(self._wake_write)
+
+    def _arrived(self) -> list[Callable[[], None]]:
+        """What both connections hold, in an order that could have happened.
+
+        Each connection keeps its own order. A grabbed press comes right behind the raw press that it is, so that the
+        release of another key, seen on the raw connection alone, does not overtake it.
+        """
+        raw = [event for event in self._watch.events(0) if hasattr(event, "evtype") and hasattr(event.data, "sourceid")]
+        grabbed = list(self._x.events(0))
+        found: list[Callable[[], None]] = []
+        for event in raw:
+            found.append(partial(self._handle_raw, event.evtype, event.data))
+            if event.evtype == xinput.RawKeyPress:
+                key = (X.KeyPress, event.data.detail, event.data.time)
+                same = [g for g in grabbed if g.type == X.KeyPress and (g.type, g.detail, g.time) == key]
+                found += [partial(self._handle, g) for g in same]
+                grabbed = [g for g in grabbed if g not in same]
+        return found + [partial(self._handle, g) for g in grabbed]
 
     def _handle(self, event: Any) -> None:
         if event.type == X.KeyPress:
