@@ -66,11 +66,11 @@ _HANN: F32 = np.hanning(N_FFT + 1)[:-1].astype(np.float32)
 def clean(samples: F32) -> F32:
     """Mono float32 without NaN or infinities; NaN becomes silence. Copies only where something has to change.
 
-    Raises AudioError for anything but a one-dimensional array of numbers.
+    Raises AudioError for anything but a one-dimensional array of floats: integers have another full scale.
     """
     array = np.asarray(samples)
-    if array.ndim != 1 or array.dtype.kind not in "fiu":
-        raise AudioError("The audio must be one channel of numbers (float32, 16 kHz).")
+    if array.ndim != 1 or array.dtype.kind != "f":
+        raise AudioError("The audio must be one channel of floats from -1 to 1 (float32, 16 kHz).")
     array = array.astype(np.float32, copy=False)
     if array.size and not np.abs(array).max() <= _LOUDEST_SAMPLE:  # `not` catches NaN as well
         array = np.nan_to_num(array, nan=0.0).clip(-_LOUDEST_SAMPLE, _LOUDEST_SAMPLE)

@@ -8,17 +8,23 @@ import platform
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from engine.errors import DeviceError
+from engine.errors import DeviceError, OptionError
 
 if TYPE_CHECKING:
     from engine.checkpoint import Checkpoint
     from engine.runtime import Runtime
 
 DEVICES = ("auto", "metal", "cuda", "cpu", "mlx-cpu", "numpy")
+MAX_THREADS = 256  # of the native library
 
 
 def open_runtime(checkpoint: Checkpoint, device: str = "auto", threads: int | None = None) -> Runtime:
-    """Bring the weights onto a device. Raises DeviceError where it is not there or lacks its library."""
+    """Bring the weights onto a device.
+
+    Raises DeviceError where it is not there or lacks its library, OptionError for an impossible number of threads.
+    """
+    if threads is not None and not 1 <= threads <= MAX_THREADS:
+        raise OptionError(f"The number of threads is from 1 to {MAX_THREADS}, not {threads}.")
     if device not in DEVICES:
         raise DeviceError(f'There is no device "{device}". Choose one of {", ".join(DEVICES)}.')
     if device == "auto":

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from engine.audio import (
     Samples,
 )
 from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities
+from engine.errors import EngineError
 from engine.languages import language_code
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Runtime
 from engine.tokenizer import TIMESTAMP_S, Tokenizer
@@ -43,12 +44,19 @@ class Transcriber:
     """One loaded model. It belongs to the thread that made it."""
 
     def __init__(self, runtime: Runtime, checkpoint: Checkpoint) -> None:
-        self.runtime = runtime
+        self._runtime: Runtime | None = runtime
         self.tokenizer = Tokenizer.of(checkpoint)
         self.name = checkpoint.name
         self.quant = checkpoint.quant
         filters = checkpoint.mel_filters
         self.mel_filters = mel_of.mel_filters(checkpoint.dims.n_mels) if filters is None else filters
+
+    @property
+    def runtime(self) -> Runtime:
+        """Raises EngineError once the model is closed: its memory is gone then."""
+        if self._runtime is None:
+            raise EngineError("This model is closed. Load it again.")
+        return self._runtime
 
     @property
     def device(self) -> str:
@@ -71,9 +79,10 @@ class Transcriber:
         """Write down what is said in mono float32 audio of 16 kHz and any length, an array or a `Clip`.
 
         progress: called after each window. cancelled: asked between encoder layers and tokens.
-        Raises Cancelled, AudioError from reading a clip, and OptionError for options that the model can't follow.
+        Raises Cancelled, AudioError for what is no audio or can't be read, OptionError for options that the model can't
+        follow, EngineError for a closed model.
         """
-        audio = Samples(samples) if isinstance(samples, np.ndarray) else samples
+        audio = cast(Audio, samples) if hasattr(samples, "window") else Samples(samples)
         job = _Job(self, audio, options or DecodingOptions())
         self.runtime.set_cancel(cancelled)
         try:
@@ -126,8 +135,10 @@ class Transcriber:
         return window
 
     def close(self) -> None:
-        """Free the model."""
-        self.runtime.close()
+        """Free the model; a second time does nothing."""
+        if self._runtime is not None:
+            self._runtime.close()
+        self._runtime = None
 
 
 def context_positions(duration_s: float, options: DecodingOptions) -> int | None:

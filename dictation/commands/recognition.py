@@ -85,7 +85,7 @@ def as_file(path: Path) -> Iterator[Path]:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+    if not text.isdecimal() or not 1 <= int(text) <= 256:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of threads")
     return int(text)
 

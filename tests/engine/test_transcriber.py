@@ -13,7 +13,7 @@ import whisper
 import engine
 from engine.audio import SAMPLE_RATE_HZ, Clip, read_clip
 from engine.decode import DecodingOptions
-from engine.errors import Cancelled, OptionError
+from engine.errors import AudioError, Cancelled, EngineError, OptionError
 from engine.gguf import bundle
 from engine.transcriber import Transcriber, quietest_cut
 from tests.engine.openai_model import openai_model
@@ -133,3 +133,24 @@ def test_a_cancelled_job_stops_and_the_next_one_runs(tiny_en: Transcriber) -> No
     with pytest.raises(Cancelled):
         tiny_en.transcribe(clip, cancelled=lambda: True)
     assert tiny_en.transcribe(clip).text.lower().startswith("mountain view")
+
+
+@pytest.mark.parametrize("device", ["cpu", "numpy", "mlx-cpu"])
+def test_a_closed_model_says_so(device: str, tiny_en_q8: Path) -> None:
+    model = engine.load(tiny_en_q8, device)
+    model.close()
+    model.close()
+    with pytest.raises(EngineError, match="closed"):
+        model.transcribe(np.zeros(SAMPLE_RATE_HZ, np.float32) + 0.1)
+
+
+@pytest.mark.parametrize("threads", [0, -5, 257, 10**12])
+def test_an_impossible_number_of_threads_is_refused(threads: int, tiny_en_q8: Path) -> None:
+    with pytest.raises(OptionError, match="threads"):
+        engine.load(tiny_en_q8, "cpu", threads)
+
+
+@pytest.mark.parametrize("samples", [np.ones(16_000, np.int16), "speech", None, np.float32(1), np.ones((2, 8))])
+def test_what_is_no_mono_float_audio_is_refused(samples: object, tiny_en: Transcriber) -> None:
+    with pytest.raises(AudioError, match="one channel of floats"):
+        tiny_en.transcribe(samples)  # type: ignore[arg-type]
