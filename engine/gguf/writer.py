@@ -66,6 +66,8 @@ def atomic(path: Path) -> Iterator[Path]:
 
     Raises ModelFileError where the disk refuses.
     """
+    if path.exists() and not path.is_file():  # /dev/null would be replaced, for everybody
+        raise ModelFileError(f"{path} can't be written: it is no plain file.")
     part = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -137,3 +137,11 @@ def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path: Path) -> Non
     with writer.atomic(tmp_path / "x.gguf") as part:
         part.write_bytes(b"whole")
     assert sorted(tmp_path.iterdir()) == sorted([fresh, other, tmp_path / "x.gguf"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
+def test_a_device_or_pipe_is_not_replaced_by_a_model(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="no plain file"), writer.atomic(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
