@@ -7,10 +7,8 @@ model in use is not disturbed and the memory is the model's alone. Results are k
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 
 from dictation import paths
 from dictation.errors import DictationError
+from engine.files import locked, write_text
 
 SAMPLE_TEXT = "And so my fellow Americans ask not what your country can do for you ask what you can do for your country"
 RUNS = 3
@@ -83,12 +82,9 @@ def _all() -> dict[str, dict[str, Any]]:
 
 
 def _keep(path: Path, result: Measured) -> None:
-    entries = _all() | {_key(path): asdict(result)}
-    _file().parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=_file().parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as f:
-        json.dump(entries, f, indent=1)
-    Path(part).replace(_file())
+    with locked(_file()):
+        entries = _all() | {_key(path): asdict(result)}
+        write_text(_file(), json.dumps(entries, indent=1))
 
 
 def _file() -> Path:

@@ -8,8 +8,6 @@ arrived lie beside the Hub's cache (`engine/hub.py`).
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +20,7 @@ from dictation.events import Download
 from engine import hub
 from engine.catalog import CatalogModel
 from engine.errors import EngineError
+from engine.files import write_text
 from engine.hub import RemoteFile, Wish
 from engine.install import install
 
@@ -180,19 +179,11 @@ class Downloads:
     def _save(self) -> None:
         with self._lock:
             open_jobs = [{"name": job.name, "file": hub.plan(job.file)} for job in self._jobs.values()]
-            _write(open_jobs)
+            write_text(_file(), json.dumps(open_jobs, indent=1))
 
 
 def _file() -> Path:
     return paths.data_dir() / "downloads.json"
-
-
-def _write(jobs: list[dict[str, str]]) -> None:
-    _file().parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=_file().parent)
-    with os.fdopen(handle, "w", encoding="utf-8") as f:
-        json.dump(jobs, f, indent=1)
-    Path(part).replace(_file())
 
 
 def _saved() -> list[Job]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,6 +11,7 @@ from pathlib import Path
 from dictation.errors import HistoryError
 from dictation.formats import render
 from dictation.history import Entry
+from engine.files import write_text
 from engine.transcript import Segment, Transcript
 
 FORMATS = ("txt", "srt", "vtt", "json")
@@ -21,13 +20,7 @@ FORMATS = ("txt", "srt", "vtt", "json")
 def export(entries: Sequence[Entry], path: Path) -> None:
     """Write entries to `path`, oldest first, atomically. Raises HistoryError for an unknown ending or a full disk."""
     text = as_text(sorted(entries, key=lambda entry: entry.started_unix_s), path.suffix.removeprefix(".").lower())
-    try:
-        handle, part = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(part).replace(path)
-    except OSError as error:
-        raise HistoryError(f"{path} can't be written: {error.strerror}.") from error
+    write_text(path, text, fault=HistoryError, private=True)
 
 
 def as_text(entries: Sequence[Entry], format: str) -> str:

@@ -7,9 +7,7 @@ the last save lies beside it.
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,6 +18,7 @@ from typing import Any, Literal
 import tomli_w
 
 from dictation.errors import SettingError
+from engine.files import write_text
 
 SCHEMA_VERSION = 1
 Kind = Literal["switch", "whole", "number", "choice", "text", "list", "table"]
@@ -315,7 +314,7 @@ def load(path: Path) -> Loaded:
         document = tomllib.loads(text)
     except _UNREADABLE:
         damaged = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.toml")
-        _write_privately(damaged, text)
+        write_text(damaged, text, private=True)
         document, skipped = _salvage(text)
         problems.append(
             f"The settings file is damaged; {skipped} line(s) were left out. A copy is kept as {damaged.name}."
@@ -388,21 +387,7 @@ def save(settings: Settings, path: Path) -> None:
         elif key != "schema_version":
             document[key] = value
     text = tomli_w.dumps(document)
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        _write_privately(path.with_suffix(".toml.bak"), path.read_bytes().decode("utf-8", errors="replace"))
-    _write_privately(path, text)
-
-
-def _write_privately(path: Path, text: str) -> None:
-    """Write a file that only the owner reads, whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # made with mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        before = path.read_bytes().decode("utf-8", errors="replace")
+        write_text(path.with_suffix(".toml.bak"), before, private=True)
+    write_text(path, text, private=True)

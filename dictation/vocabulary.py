@@ -7,13 +7,13 @@ last use, longest-unused first: these are the first to give way when the budget 
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from engine.files import write_text
 
 PROMPT_TOKENS = 223  # 448 / 2 - 1, Whisper's own limit
 
@@ -43,7 +43,8 @@ class Vocabulary:
             return
         self._last_used_s = {term.text: term.last_used_s for term in after if term.last_used_s}  # words of now only
         if keep and self._file is not None:
-            _write_privately(self._file, json.dumps(self._last_used_s, ensure_ascii=False))
+            text = json.dumps(self._last_used_s, ensure_ascii=False)
+            write_text(self._file, text, private=True, durable=False)  # the session loop does not wait for the disk
 
 
 def _read_times(file: Path) -> dict[str, float]:
@@ -55,19 +56,6 @@ def _read_times(file: Path) -> dict[str, float]:
     if not isinstance(read, dict):
         return {}
     return {word: float(at) for word, at in read.items() if type(at) in (int, float) and 0 < at < 1e12}
-
-
-def _write_privately(file: Path, text: str) -> None:
-    """Only the owner reads it; whole or not at all. No fsync: the session loop does not wait for the disk."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # made with mode 0600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as part:
-            part.write(text)
-        os.replace(temporary, file)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def prompt(terms: Iterable[Term], count_tokens: Callable[[str], int], budget: int = PROMPT_TOKENS) -> str:

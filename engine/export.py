@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from engine.anatomy import transcribe_cpp_name
 from engine.audio import mel_filters
 from engine.checkpoint import Checkpoint, Tensor
-from engine.errors import OptionError
+from engine.errors import ModelFileError, OptionError
+from engine.files import atomic
 from engine.formats import ggml
 from engine.gguf import keys, kquants, writer
 from engine.gguf.writer import Slot
@@ -153,7 +154,7 @@ def _export_ggml(
     (kind,) = _matrix_types(planned)
     total, done = sum(tensor.n_bytes for tensor in planned), 0
     filters = mel_filters(checkpoint.dims.n_mels) if checkpoint.mel_filters is None else checkpoint.mel_filters
-    with writer.atomic(path) as part, part.open("wb") as file:
+    with atomic(path, fault=ModelFileError) as part, part.open("wb") as file:
         ggml.write_header(checkpoint, kind, filters, file)
         for tensor in planned:
             data = packed(checkpoint[tensor.name], tensor.type)

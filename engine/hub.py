@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from engine.errors import AccessError, DamagedDownloadError, DiskSpaceError, HubError, NotOnHubError, OfflineError
+from engine.files import atomic
 
 if TYPE_CHECKING:
     import httpx2
@@ -505,9 +506,8 @@ def _install(file: RemoteFile, part: Path, etag: str, cache_dir: Path | None, en
     try:
         part.replace(blob)
     except OSError:  # the cache is a disk of its own
-        copy = blob.with_name(blob.name + ".sayso")
-        shutil.copyfile(part, copy)
-        copy.replace(blob)
+        with atomic(blob) as copy:
+            shutil.copyfile(part, copy)
         part.unlink()
     found = hf_hub_download(
         file.repo, file.path, revision=file.commit, cache_dir=cache_dir, endpoint=endpoint, library_name="sayso"

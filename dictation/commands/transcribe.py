@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from dictation.commands.recognition import (
 from dictation.errors import DictationError
 from dictation.formats import FORMATS, TIMED, render
 from engine.errors import AudioError
+from engine.files import write_text
 
 if TYPE_CHECKING:
     from engine.decode import DecodingOptions
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
                 continue
             text = render(transcript, arguments.format, timestamps=arguments.timestamps, file=str(clip))
             if arguments.output:
-                _write(_target(clip, arguments), text)
+                write_text(_target(clip, arguments), text, fault=DictationError)
             else:
                 sys.stdout.write(text)
                 sys.stdout.flush()
@@ -103,16 +103,3 @@ def _transcribe(transcriber: Transcriber, path: Path, options: DecodingOptions) 
         ) as bar,
     ):
         return transcriber.transcribe(clip, options, progress=lambda done_s, _: bar.update(done_s - bar.n))
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8", errors="backslashreplace")  # JSON names the clip, in any bytes
-        part.replace(path)
-    except OSError as error:
-        raise DictationError(f"{path} can't be written: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import numpy as np
 import platformdirs
 
 from engine.checkpoint import Checkpoint
+from engine.files import atomic
 
 Image = np.ndarray[Any, np.dtype[np.uint8]]
 _VERSION = 1  # of the layout in native/kernels.h and of what the encoder computes
@@ -44,12 +43,13 @@ class SilenceFiles:
     def write(self, name: str, image: Image) -> None:
         if self._key is None:
             return
-        with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-                file.write(_digest(image))
-                file.write(image.data)
-            os.replace(file.name, self._path(name))
+        with (
+            contextlib.suppress(OSError),
+            atomic(self._path(name), durable=False) as part,
+            part.open("wb") as file,
+        ):
+            file.write(_digest(image))
+            file.write(image.data)
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{self._key}-{name}.v{_VERSION}"

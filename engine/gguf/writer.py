@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import glob
-import os
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +13,7 @@ from gguf import GGUFValueType as ValueType
 from numpy.typing import NDArray
 
 from engine.errors import ModelFileError
-
-_STALE_S = 3600.0  # a process that writes a model is never silent for so long
+from engine.files import atomic
 
 Typed = tuple[ValueType, object]  # for an array: the type of its items and a sequence
 Metadata = Mapping[str, Typed]
@@ -56,41 +50,8 @@ def write(
     progress: called with (bytes of tensors written, of all) after each tensor.
     Raises ModelFileError where the disk refuses; nothing is left behind then.
     """
-    with atomic(path) as part:
+    with atomic(path, fault=ModelFileError) as part:
         _write_parts(part, metadata, slots, data, progress)
-
-
-@contextmanager
-def atomic(path: Path) -> Iterator[Path]:
-    """A file beside `path` to write to, which becomes `path` when the block ends well and vanishes otherwise.
-
-    Raises ModelFileError where the disk refuses.
-    """
-    if path.exists() and not path.is_file():  # /dev/null would be replaced, for everybody
-        raise ModelFileError(f"{path} can't be written: it is no plain file.")
-    part = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        drop_stale(path.parent, path.name)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        part = Path(name)
-        yield part
-        part.chmod(0o644)
-        part.replace(path)
-    except OSError as fault:
-        raise ModelFileError(f"{path} can't be written: {fault.strerror or fault}.") from fault
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
-
-
-def drop_stale(folder: Path, name: str) -> None:
-    """Remove what earlier, killed processes left of `name`: parts that nobody has written to for long."""
-    for part in folder.glob(f".{glob.escape(name)}.*.part"):
-        with suppress(OSError):  # another process may be as quick
-            if time.time() - part.stat().st_mtime > _STALE_S:
-                part.unlink()
 
 
 def _write_parts(
@@ -126,8 +87,5 @@ def _write_parts(
             done += slot.n_bytes
             if progress:
                 progress(done, total)
-        if writer.fout:
-            writer.fout[0].flush()
-            os.fsync(writer.fout[0].fileno())
     finally:
         writer.close()

@@ -1,6 +1,7 @@
 """Installed models: where they lie, how they are found, how the starter models come to be."""
 
-import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from engine import store
 from engine.errors import ModelFileError, ModelNotFoundError
 from engine.formats import ctranslate2
-from engine.gguf import bundle, writer
+from engine.gguf import bundle
+from tests.shell import ROOT
 
 
 @pytest.fixture
@@ -128,20 +130,13 @@ def test_a_damaged_register_is_kept_aside(folder: Path, tmp_path: Path) -> None:
     assert [model.label for model in store.installed()] == ["x:Q8_0"]
 
 
-def test_what_a_killed_writer_left_goes_with_the_next_one(tmp_path: Path) -> None:
-    stale, fresh, other = (tmp_path / f".{name}.part" for name in ("x.gguf.1", "x.gguf.2", "y.gguf.1"))
-    for part in (stale, fresh, other):
-        part.touch()
-    for part in (stale, other):
-        os.utime(part, (0, 0))
-    with writer.atomic(tmp_path / "x.gguf") as part:
-        part.write_bytes(b"whole")
-    assert sorted(tmp_path.iterdir()) == sorted([fresh, other, tmp_path / "x.gguf"])
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
-def test_a_device_or_pipe_is_not_replaced_by_a_model(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ModelFileError, match="no plain file"), writer.atomic(tmp_path / "pipe"):
-        pass
-    assert (tmp_path / "pipe").is_fifo()
+def test_two_processes_that_register_at_once_lose_nothing(folder: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.bin"
+    model.touch()
+    code = (
+        "import sys; from pathlib import Path; from engine import store\n"
+        "for i in range(20): store.register(Path(sys.argv[1]), sys.argv[2] + str(i), 'F16')"
+    )
+    makers = [subprocess.Popen([sys.executable, "-c", code, str(model), name], cwd=ROOT) for name in ("left", "right")]
+    assert [maker.wait(60) for maker in makers] == [0, 0]
+    assert {m.name for m in store.installed()} == {f"{side}{i}" for side in ("left", "right") for i in range(20)}

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, 
 
 from dictation.doctor import Finding, examine
 from dictation.version import version
+from engine.files import write_text
 from ui import theme
 from ui.settings.models import button, heading
 
@@ -102,4 +103,4 @@ class AboutPage(QScrollArea):
     def _save_as(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Save diagnostics"), "sayso-diagnostics.txt")
         if name:
-            Path(name).write_text(self._text.toPlainText(), encoding="utf-8")
+            write_text(Path(name), self._text.toPlainText())
