@@ -6,6 +6,7 @@ with App() as app:          # used by `sayso listen` and by the tray app
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -42,6 +43,7 @@ class Wiring:
     run: Run | None = None  # runs work on the thread that may type; None: a thread of its own
     hotkeys: bool = False  # bind the user's hotkeys (needs a desktop)
     show: Callable[[], None] | None = None  # brings the window up
+    clock: Callable[[], float] = time.monotonic
 
 
 class App:
@@ -76,6 +78,7 @@ class App:
                 settings=settings,
                 settings_file=None if wiring.changes else paths.settings_file(),
                 active_model=active_model,
+                clock=wiring.clock,
             )
         )
         if typist is not None:

@@ -138,6 +138,23 @@ class Loop:
         """Publish an event of another part of the app, in order with the loop's own."""
         self._inbox.put(event)
 
+    def settle(self, timeout_s: float) -> bool:
+        """Wait, on a source's thread, until all that came in is handled and the engine has looked at it.
+
+        False when it was not in time. A clip that is heard faster than it was spoken waits so after every block.
+        """
+        deadline_s = time.monotonic() + timeout_s
+        return (
+            self._wait_handled(deadline_s)
+            and self._worker.settle(deadline_s - time.monotonic())
+            and self._wait_handled(deadline_s)  # what the engine said of it
+        )
+
+    def _wait_handled(self, deadline_s: float) -> bool:
+        handled = threading.Event()
+        self._inbox.put(handled)
+        return handled.wait(deadline_s - time.monotonic())
+
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` with every event, on the loop's thread: it must return at once. Returns how to end it."""
         with self._lock:
@@ -230,6 +247,8 @@ class Loop:
                 self._was_delivered(item)
             case FileRead():
                 self._kept.file_read(item)
+            case threading.Event():
+                item.set()
             case e.Command():
                 self._command(item)
             case e.Event():

@@ -1,7 +1,7 @@
 """A recorded clip in the microphone's place, through the whole app: session, segmenter, engine, rewrite, typist.
 
 Nothing here is a second implementation: the app runs as it does for `sayso listen`, with a clip as its source. What it
-does leaves no trace in the user's history and recordings.
+does leaves no trace in the user's history and recordings. Many clips, with figures: `dictation/bench/`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,22 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dictation import events as e
 from dictation.app import App, Wiring
-from dictation.clip_source import ClipSource
+from dictation.clip_source import ClipSource, FastForward
 from dictation.errors import DictationError
 from dictation.spool import Spool
 from dictation.worker import Build
 from engine.audio import check_whole
+
+Kind = TypeVar("Kind", bound=e.Event)
+Mode = Literal["realtime", "fast", "offline"]
+Sound = Path | tuple[NDArray[np.float32], int]  # a file, or samples (n,) or (n, channels) and their rate in Hz
 
 
 class ReplayError(DictationError):
@@ -30,12 +38,17 @@ class Replayed:
 
     final: e.FinalText | None  # None when there were no words
     delivered: e.TextDelivered | None
+    failed: e.Failed | None
+    written: e.FileTranscribed | None  # of an offline replay, in place of `final`
     notices: tuple[str, ...]  # sentences for the user, in order
     events: tuple[e.Event, ...]
+    began_s: float  # on the clock of the events: key-down
 
     @property
     def text(self) -> str:
         """After the rewrite rules: what is typed."""
+        if self.written is not None:
+            return self.written.text
         return self.final.text if self.final else ""
 
 
@@ -49,40 +62,72 @@ def replay(
     dictation fails.
     """
     check_whole(clip)  # damage in its middle would look like a microphone that comes and goes
+    replayed = play(clip, build, mode="realtime" if realtime else "fast", type_it=type_it, changes=changes)
+    if replayed.failed:
+        raise ReplayError(replayed.failed.message)
+    return replayed
+
+
+def play(
+    sound: Sound,
+    build: Build,
+    *,
+    mode: Mode = "fast",
+    type_it: bool = False,
+    changes: dict[str, object] | None = None,
+) -> Replayed:
+    """As `replay`, for sound that is known to be whole; a failure is in what comes back.
+
+    "fast" takes the same way as "realtime", block by block, on a clock that stands where the sound is. "offline" writes
+    the clip down at once, as a file that is dropped on the window (a Path only).
+    """
+    forward = FastForward()
     with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
         wiring = Wiring(
             desktop=type_it,
             control=False,
             keep_history=False,
             changes={"recognition.live_text": True} | (changes or {}),
-            make_source=lambda post: ClipSource(post, [clip], realtime),
+            make_source=lambda post: ClipSource(post, [sound], mode == "realtime", forward if mode == "fast" else None),
             build=build,
             spool=Spool(Path(folder)),
+            clock=forward,
         )
-        return _dictate(App(wiring), "type" if type_it else "none")
+        app = App(wiring)
+        forward.settle = app.loop.settle
+        command: e.Command = e.Start("replay", output="type" if type_it else "none")
+        if mode == "offline":
+            assert isinstance(sound, Path)
+            command = e.TranscribeFile(sound)
+        return _run(app, command, forward)
 
 
-def _dictate(app: App, output: e.Output) -> Replayed:
+def _run(app: App, command: e.Command, clock: FastForward) -> Replayed:
     seen: list[e.Event] = []
     ended = threading.Event()
 
     def note(event: e.Event) -> None:  # on the loop's thread
         seen.append(event)
-        if isinstance(event, e.StateChanged) and event.state is e.State.IDLE:
+        if isinstance(event, e.FileTranscribed) or (isinstance(event, e.StateChanged) and event.state is e.State.IDLE):
             ended.set()
 
     app.loop.subscribe(note)
+    began_s = clock()
     with app:
-        app.loop.send(e.Start("replay", output=output))
+        app.loop.send(command)
         while not ended.wait(0.5):  # short waits: Ctrl-C gets through between them
             pass
-    failed = next((event for event in seen if isinstance(event, e.Failed)), None)
-    if failed:
-        raise ReplayError(failed.message)
     told = [event.message for event in seen if isinstance(event, (e.Notice, e.NothingHeard))]
     return Replayed(
-        final=next((event for event in seen if isinstance(event, e.FinalText)), None),
-        delivered=next((event for event in seen if isinstance(event, e.TextDelivered)), None),
+        final=_first(seen, e.FinalText),
+        delivered=_first(seen, e.TextDelivered),
+        failed=_first(seen, e.Failed),
+        written=_first(seen, e.FileTranscribed),
         notices=(*(notice.message for notice in app.notices), *told),
         events=tuple(seen),
+        began_s=began_s,
     )
+
+
+def _first(seen: list[e.Event], kind: type[Kind]) -> Kind | None:
+    return next((event for event in seen if isinstance(event, kind)), None)

@@ -161,6 +161,7 @@ class Worker:
         self._wanted = False  # the active model should be in memory
         self._generation = 0
         self._closing = False
+        self._resting = True  # the engine thread has seen all news and has nothing to do
         self._beat_s = 0.0
         self.loading_since_s: float | None = None  # read by the loop: a load is progress too
         self._thread: threading.Thread | None = None
@@ -256,7 +257,13 @@ class Worker:
                 what(job)
                 self._wake()
 
+    def settle(self, timeout_s: float) -> bool:
+        """Wait until everything fed has been looked at; False when it was not in time. For clips, which can wait."""
+        with self._lock:
+            return self._lock.wait_for(lambda: self._resting or self._closing, timeout_s)
+
     def _wake(self) -> None:
+        self._resting = False
         if self._thread is None and not self._closing:
             generation = self._generation
             self._thread = threading.Thread(target=self._run, args=(generation,), name="engine", daemon=True)
@@ -301,6 +308,8 @@ class Worker:
                     return wanted
                 if wanted and not loaded:
                     return wanted
+                self._resting = True
+                self._lock.notify_all()
                 self._lock.wait()
 
     def _most_urgent(self) -> _Job | None:
