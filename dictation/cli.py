@@ -46,6 +46,7 @@ COMMANDS = {
     "models": Command("dictation.commands.models", "import, list and remove models"),
     "bench": Command("dictation.commands.bench", "measure how fast a model is on this computer"),
     "eval": Command("dictation.commands.eval", "measure errors, speed and memory of models on clips with known texts"),
+    "updates": Command("dictation.commands.updates", "ask whether a newer Sayso is out"),
     "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
 }
 

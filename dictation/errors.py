@@ -29,3 +29,7 @@ class ControlError(DictationError):
 
 class HistoryError(DictationError):
     """The history can't be written."""
+
+
+class UpdateError(DictationError):
+    """Whether there is a newer Sayso can't be told."""

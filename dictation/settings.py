@@ -123,6 +123,12 @@ def _amount(
 
 TABLE: tuple[Setting, ...] = (
     _switch("general.start_at_login", False, "Start with the computer", "Sayso waits in the tray after you log in."),
+    _switch(
+        "general.check_for_updates",
+        False,
+        "Look for a newer Sayso once a day",
+        "Reads one small signed file and tells you; it downloads nothing and sends nothing about you.",
+    ),
     _choice("general.interface_language", "system en de", "Language of the interface", "System follows your desktop."),
     _choice("general.theme", "system light dark", "Appearance", "System follows your desktop."),
     _switch("general.show_overlay", True, "Show words while you speak", "A small panel that never takes the focus."),

@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 import resources
-from dictation import control, events, log, sounds
+from dictation import autostart, control, events, log, sounds, updates
 from dictation.app import App, Wiring
 from dictation.events import Action, Command, Cue, Event
 from dictation.glance import Glance, resting, see
@@ -28,6 +28,7 @@ from ui.signals import EndSignals
 from ui.tray import Tray
 from ui.window import MainWindow
 
+LOOK_FOR_UPDATES_MS = 3600 * 1000  # how often it is seen whether a day has passed
 HINT_TAKES = 3  # for how many takes "Esc to cancel" is shown
 TRAY_NOTE = (
     "This desktop shows no tray icon. On GNOME the extension “AppIndicator and KStatusNotifierItem Support” brings one."
@@ -70,6 +71,9 @@ class Front(QObject):
         self._windows: dict[str, QWidget] = {}
         self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self._expire)
+        self._updates = updates.Daily(self.bridge.publish)
+        self._hourly = QTimer(self, interval=LOOK_FOR_UPDATES_MS)
+        self._hourly.timeout.connect(self._look_for_updates)
         self.overlay = Overlay(self._act, self._dismiss)
         self.tray = Tray(self.core, self.open_window, languages.named(), self.quit)
         self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
@@ -90,6 +94,10 @@ class Front(QObject):
         if self._greets and welcome.is_wanted(self.core):
             self.open_window("welcome")
         self._qt.setQuitOnLastWindowClosed(not self.has_tray)
+        self._hourly.start()
+        self._look_for_updates()
+        if self.core.settings["general.start_at_login"]:
+            self._start_at_login()  # the program may have moved since
 
     def quit(self) -> None:
         """End the core first: what is being recorded is kept."""
@@ -118,7 +126,13 @@ class Front(QObject):
             case events.SettingsChanged():
                 self._apply_settings()
                 self._show(now_s)
-            case events.Notice() if event.severity != "info" and not self.glance.overlay:
+                if "general.start_at_login" in event.keys:
+                    self._start_at_login()
+                if "general.check_for_updates" in event.keys:
+                    self._look_for_updates()
+            case events.Notice() if event.code == "update_available" or (
+                event.severity != "info" and not self.glance.overlay
+            ):
                 self.tray.notify("Sayso", event.message)
             case events.StateChanged() if event.state is events.State.LISTENING:
                 self._takes_shown += 1
@@ -156,6 +170,16 @@ class Front(QObject):
     def _apply_settings(self) -> None:
         self.overlay.corner = str(self.core.settings["general.overlay_place"]).replace("_", "-")
         theme.follow(str(self.core.settings["general.theme"]))
+
+    def _look_for_updates(self) -> None:
+        self._updates.look(bool(self.core.settings["general.check_for_updates"]))
+
+    def _start_at_login(self) -> None:
+        try:
+            autostart.change(bool(self.core.settings["general.start_at_login"]))
+        except OSError as error:
+            text = f"Starting with the computer can't be changed: {error.strerror or error}."
+            self.bridge.publish(events.Notice("autostart", text, "warning"))
 
     def delete_all(self) -> None:
         """Empty the history, audio too."""

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from dictation import events, paths
+from dictation import autostart, events, paths
 from dictation.app import Wiring
 from dictation.glance import Face
 from dictation.settings import Settings, save
@@ -94,6 +94,24 @@ def test_a_changed_setting_is_saved_and_shown_in_the_window(running: Running) ->
     running.until(lambda: row.editor.value() == "top_left")
     assert running.front.overlay.corner == "top-left"
     running.until(lambda: "top_left" in paths.settings_file().read_text("utf-8"))
+
+
+def test_starting_with_the_computer_makes_and_removes_the_entry(
+    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for wanted in (True, False):
+        running.front.core.send(events.ChangeSettings({"general.start_at_login": wanted}))
+        running.until(lambda wanted=wanted: autostart.entry().exists() == wanted)
+
+
+def test_an_entry_that_can_not_be_made_is_said(
+    running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    running.front.core.send(events.ChangeSettings({"general.start_at_login": True}))
+    running.until(lambda: any(isinstance(e, events.Notice) and e.code == "autostart" for e in running.seen))
 
 
 def test_deleting_everything_empties_the_history_window(running: Running) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from dictation import events
 from dictation.doctor import Finding
+from dictation.errors import UpdateError
 from dictation.settings import Settings
+from dictation.updates import Release
 from tests.fakes.core import Core
 from ui.settings import languages
 from ui.settings.about import AboutPage, licences, report
@@ -125,3 +129,25 @@ def test_diagnostics_are_shown_before_they_can_be_saved(qtbot: QtBot) -> None:
 def test_libraries_stand_with_their_licences() -> None:
     lines = licences().splitlines()
     assert len(lines) >= 6 and all(": " in line and "see its files" not in line for line in lines)
+
+
+def _out() -> Release | None:
+    return Release("9.1.0", date(2026, 12, 1), "https://sayso.example/9.1.0")
+
+
+def _away() -> Release | None:
+    raise UpdateError("The server is away.")
+
+
+@pytest.mark.parametrize(
+    ("newer", "answer"),
+    [(_out, "https://sayso.example/9.1.0"), (_away, "The server is away."), (lambda: None, "the newest")],
+)
+def test_asking_for_updates_ends_in_a_sentence(qtbot: QtBot, newer: Callable[[], Release | None], answer: str) -> None:
+    page = AboutPage(newer=newer)
+    qtbot.addWidget(page)
+    ask, shown = page.findChild(QPushButton, "about:updates"), page.findChild(QLabel, "about:answer")
+    assert answer not in shown.text(), "nobody is asked before the button is pressed"
+    ask.click()
+    qtbot.waitUntil(lambda: answer in shown.text())
+    assert ask.isEnabled()

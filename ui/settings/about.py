@@ -10,12 +10,20 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
+import resources
+from dictation import updates
 from dictation.doctor import Finding, examine
+from dictation.errors import UpdateError
 from dictation.version import version
 from engine.files import write_text
 from ui import theme
 from ui.settings.models import button, heading
 
+NOTICES = "THIRD-PARTY-NOTICES.txt"  # in `resources`, where this is a packaged Sayso
+QT_NOTICE = (
+    "Sayso uses Qt under the GNU LGPL, version 3: Qt's libraries are files of their own beside Sayso's program, "
+    "and you may put others that fit in their place."
+)
 LIBRARIES = ("PySide6-Essentials", "numpy", "mlx", "gguf", "huggingface_hub", "sounddevice", "soundfile", "soxr")
 
 
@@ -43,14 +51,27 @@ def report(findings: list[Finding]) -> str:
     return "\n".join(lines).replace(str(Path.home()), "~") + "\n"
 
 
+def notices() -> str:
+    """The licences of everything inside a packaged Sayso; empty where it runs from installed packages."""
+    try:
+        return resources.path(NOTICES).read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+
+
 class AboutPage(QScrollArea):
-    """look: asks the doctor; takes about a second, so it runs on a thread of its own."""
+    """look: asks the doctor; newer: asks for updates. Both take their time, so each runs on a thread of its own."""
 
     _found = Signal(object)
+    _answered = Signal(str)
 
-    def __init__(self, look: Callable[[], list[Finding]] = examine) -> None:
+    def __init__(
+        self,
+        look: Callable[[], list[Finding]] = examine,
+        newer: Callable[[], updates.Release | None] = updates.newer,
+    ) -> None:
         super().__init__()
-        self._look = look
+        self._look, self._newer = look, newer
         self.setObjectName("page:about")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -66,6 +87,21 @@ class AboutPage(QScrollArea):
         self._save.hide()
         self._text.hide()
         self._found.connect(self._show)
+        self._check = button(self.tr("Look for a newer Sayso"), self._ask_for_updates)
+        self._check.setObjectName("about:updates")
+        self._answer = theme.Quiet(
+            self.tr("Only this button and the setting under General ask; nothing is downloaded.")
+        )
+        self._answer.setObjectName("about:answer")
+        self._answer.setTextFormat(Qt.TextFormat.PlainText)
+        self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._answered.connect(self._show_answer)
+        self._notices = QPlainTextEdit()
+        self._notices.setObjectName("about:notices")
+        self._notices.setReadOnly(True)
+        self._notices.setMinimumHeight(200)
+        self._notices.setAccessibleName(self.tr("Licences"))
+        self._notices.hide()
         self._build()
 
     def _build(self) -> None:
@@ -75,6 +111,11 @@ class AboutPage(QScrollArea):
         column.setSpacing(theme.WIDE_GAP)
         column.addWidget(heading(self.tr("Sayso {version}").format(version=version()), 1.4))
         column.addWidget(theme.Quiet(self.tr("Types what you say. Everything runs on this computer. MIT licence.")))
+        row = QHBoxLayout()
+        row.addWidget(self._check)
+        row.addStretch(1)
+        column.addLayout(row)
+        column.addWidget(self._answer)
         column.addWidget(heading(self.tr("Diagnostics")))
         column.addWidget(
             theme.Quiet(self.tr("What works here and what does not. Nothing that you dictated is in it, and no name."))
@@ -88,7 +129,16 @@ class AboutPage(QScrollArea):
         column.addLayout(row)
         column.addWidget(self._text)
         column.addWidget(heading(self.tr("Libraries")))
+        column.addWidget(theme.Quiet(self.tr(QT_NOTICE)))
         column.addWidget(theme.Quiet(licences()))
+        if notices():
+            show = button(self.tr("Show all licences"), self._show_notices)
+            show.setObjectName("about:show_notices")
+            row = QHBoxLayout()
+            row.addWidget(show)
+            row.addStretch(1)
+            column.addLayout(row)
+            column.addWidget(self._notices)
         column.addStretch(1)
         self.setWidget(holder)
 
@@ -99,6 +149,25 @@ class AboutPage(QScrollArea):
     def _show(self, findings: list[Finding]) -> None:
         self._text.setPlainText(report(findings))
         self._save.show()
+
+    def _show_notices(self) -> None:
+        self._notices.setPlainText(notices())
+        self._notices.show()
+
+    def _ask_for_updates(self) -> None:
+        self._check.setEnabled(False)
+        self._answer.setText(self.tr("Asking…"))
+        threading.Thread(target=self._ask_newer, name="updates", daemon=True).start()
+
+    def _ask_newer(self) -> None:
+        try:
+            self._answered.emit(updates.sentence(self._newer()))
+        except UpdateError as error:
+            self._answered.emit(str(error))
+
+    def _show_answer(self, sentence: str) -> None:
+        self._check.setEnabled(True)
+        self._answer.setText(sentence)
 
     def _save_as(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Save diagnostics"), "sayso-diagnostics.txt")
