@@ -118,6 +118,20 @@ def test_a_microphone_that_comes_or_goes_is_listed_without_asking(listener, virt
         pass
 
 
+def test_a_sound_server_that_comes_back_is_noticed_without_asking(listener, virtual_microphone):
+    assert listener.microphone.watch.ready.wait(10)
+    virtual_microphone.kill()
+    while MICROPHONE in names(listener.until(MicrophonesSeen)):
+        pass
+    virtual_microphone.revive()
+    while MICROPHONE not in names(listener.until(MicrophonesSeen)):
+        pass
+
+
+def names(seen):
+    return [microphone.name for microphone in seen.microphones]
+
+
 def test_a4_unplugging_is_told_though_the_server_moves_the_recording_to_the_speakers_monitor(
     listener, virtual_microphone
 ):
