@@ -97,6 +97,7 @@ class Overlay(QWidget):
         self._fit()
         self.show()
         self.update()
+        self.setAccessibleDescription(self._shown()[0])
         if before.face is not glance.face:
             self._announce()
 
@@ -105,7 +106,6 @@ class Overlay(QWidget):
         self._frame.stop()
 
     def _announce(self) -> None:
-        self.setAccessibleDescription(say(self._glance.words))
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, say(self._glance.words)))
 
     # ------------------------------------------------------------------------------------------------- place and size

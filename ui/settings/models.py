@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -291,9 +292,15 @@ class ModelsPage(QScrollArea):
         words = QLabel(f"{model.name} {model.quant} · {megabytes(model.size_bytes)}")
         words.setWordWrap(True)
         line.addWidget(words, 1)
-        line.addWidget(button(self.tr("Use now"), lambda: self._actions.use(model.label)))
-        line.addWidget(button(self.tr("Calibrate"), lambda: self._actions.calibrate(model.label)))
-        line.addWidget(button(self.tr("Delete"), lambda: self._delete(model.label)))
+        acts = (
+            (self.tr("Use now"), self.tr("Use {model} now"), self._actions.use),
+            (self.tr("Calibrate"), self.tr("Calibrate {model}"), self._actions.calibrate),
+            (self.tr("Delete"), self.tr("Delete {model}"), self._delete),
+        )
+        for text, name, act in acts:
+            made = button(text, partial(act, model.label))
+            made.setAccessibleName(name.format(model=model.label))  # a list of buttons tells them apart
+            line.addWidget(made)
         return row
 
     def card(self, name: str) -> ModelCard:
