@@ -97,7 +97,7 @@ class Overlay(QWidget):
         self._fit()
         self.show()
         self.update()
-        self.setAccessibleDescription(self._shown()[0])
+        self.setAccessibleDescription("\n".join(dict.fromkeys((say(glance.words), self._shown()[0]))))
         if before.face is not glance.face:
             self._announce()
 

@@ -132,6 +132,7 @@ def test_a_click_while_listening_does_nothing(shown: Shown, qtbot: QtBot) -> Non
     assert shown.acts == []
 
 
-def test_the_state_is_in_the_accessibility_tree(shown: Shown) -> None:
+def test_the_state_and_the_words_are_in_the_accessibility_tree(shown: Shown) -> None:
     shown.overlay.see(HELD)
-    assert shown.overlay.accessibleName() and "the window changed" in shown.overlay.accessibleDescription()
+    described = shown.overlay.accessibleDescription()
+    assert shown.overlay.accessibleName() and "the window changed" in described and "some words" in described
