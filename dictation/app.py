@@ -53,8 +53,9 @@ class App:
         wiring = wiring or Wiring()
         loaded = settings_module.load(paths.settings_file())
         settings = loaded.settings
-        log.start(str(settings["advanced.log_level"]))
         notices = [e.Notice("settings_field_reset", problem, "warning") for problem in loaded.problems]
+        if no_log := log.start(str(settings["advanced.log_level"])):
+            notices.append(e.Notice("no_log", no_log, "warning"))
         self.history = self._open_history(notices) if wiring.keep_history else None
         self.desktop = _open_desktop(notices) if wiring.desktop else None
         if wiring.changes:
@@ -64,7 +65,6 @@ class App:
         if self.desktop is not None and typist is not None:
             typist.change(settings)
             deliverer = TypistDeliverer(self.desktop, typist)
-        self.notices: tuple[e.Notice, ...] = tuple(notices)
         self.loop = Loop(
             Parts(
                 make_source=wiring.make_source or _microphone,
@@ -87,7 +87,8 @@ class App:
         if wiring.hotkeys and self.desktop is not None:
             self._binder = Binder(self.desktop, lambda: self.loop.settings, self.loop.send, self.loop.publish)
             self.loop.subscribe(self._binder.note)
-        self._control = Server(self.loop, wiring.show) if wiring.control else None
+        self._control = self._listen(wiring, notices) if wiring.control else None
+        self.notices: tuple[e.Notice, ...] = tuple(notices)
 
     def _follow_settings(self, event: e.Event, typist: Typist) -> None:
         if isinstance(event, e.SettingsChanged) and any(key.startswith("insertion.") for key in event.keys):
@@ -114,6 +115,16 @@ class App:
             self.desktop.close()
         if self.history is not None:
             self.history.close()
+
+    def _listen(self, wiring: Wiring, notices: list[e.Notice]) -> Server | None:
+        try:
+            return Server(self.loop, wiring.show)
+        except OSError as error:
+            text = (
+                f"Commands like `sayso toggle` do not reach this Sayso: {error.filename or 'its socket'} can't be made."
+            )
+            notices.append(e.Notice("no_control", text, "warning"))
+            return None
 
     @staticmethod
     def _open_history(notices: list[e.Notice]) -> History | None:

@@ -9,7 +9,8 @@ and is imported only when it is the one to run; it imports what is heavy (NumPy,
 Results go to stdout, everything else to stderr. Raise an error of `engine.errors` or `dictation.errors`: its text is
 the sentence that people see.
 
-Exit codes: 0 done; 1 failed, with one sentence on stderr; 2 used wrongly; 130 interrupted; 141 the reader went away.
+Exit codes: 0 done; 1 failed, with one sentence on stderr; 2 used wrongly; 130 interrupted; 141 the reader went away;
+143 asked to end (SIGTERM, or the terminal closed). Interrupted or asked to end, it still removes its temporary files.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ import argparse
 import importlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from dictation.errors import DictationError
@@ -50,16 +54,23 @@ COMMANDS = {
     "doctor": Command("dictation.commands.doctor", "check this computer and say what to do about each problem"),
 }
 
-DONE, FAILED, WRONG_USE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+DONE, FAILED, WRONG_USE, INTERRUPTED, READER_GONE, ENDED = 0, 1, 2, 130, 141, 143
+
+
+class AskedToEnd(KeyboardInterrupt):
+    """SIGTERM or SIGHUP, as an exception: whoever cleans up after Ctrl-C does so after these as well."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `sayso` with `argv` (without the program's name) and return its exit code."""
     _prepare_streams()
     try:
-        code = _run(sys.argv[1:] if argv is None else list(argv))
-        sys.stdout.flush()
+        with _end_cleanly():
+            code = _run(sys.argv[1:] if argv is None else list(argv))
+            sys.stdout.flush()
         return code
+    except AskedToEnd:
+        return ENDED
     except (KeyboardInterrupt, Cancelled):
         return INTERRUPTED
     except BrokenPipeError:
@@ -78,6 +89,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("SAYSO_DEBUG"):
             raise
         return fail(f"a fault in Sayso: {type(error).__name__}: {error} (SAYSO_DEBUG=1 shows where; please report it)")
+
+
+@contextmanager
+def _end_cleanly() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP unwind what runs, once; a second one ends the process at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup stays nohup
+
+    def ask(*_: object) -> None:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+        raise AskedToEnd
+
+    for number in ours:
+        signal.signal(number, ask)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _prepare_streams() -> None:

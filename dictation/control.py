@@ -182,7 +182,8 @@ def _connect(where: str) -> Connection:
     try:
         return Client(where)
     except (OSError, EOFError) as error:
-        raise ControlError("Sayso is not running. Start it with `sayso`.") from error
+        advice = "Start it with `sayso-app`, or dictate here with `sayso listen`."
+        raise ControlError(f"Sayso is not running. {advice}") from error
 
 
 def _answers(where: str) -> bool:

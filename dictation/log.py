@@ -33,8 +33,11 @@ class _NoText(logging.Filter):
         return True
 
 
-def start(level: str = "INFO", file: Path | None = None) -> None:
-    """Write Sayso's log to a file of its own (rotated, owner only). Safe to call again with another level."""
+def start(level: str = "INFO", file: Path | None = None) -> str:
+    """Write Sayso's log to a file of its own (rotated, owner only). Safe to call again with another level.
+
+    Returns "", or a sentence where no file can be written: Sayso works without.
+    """
     root = logging.getLogger(ROOT)
     root.setLevel(level.upper())
     root.propagate = False
@@ -42,9 +45,14 @@ def start(level: str = "INFO", file: Path | None = None) -> None:
         root.removeHandler(old)
         old.close()
     file = file or paths.log_file()
-    paths.private_dir(file.parent)
-    handler = logging.handlers.RotatingFileHandler(file, maxBytes=MAX_BYTES, backupCount=2, encoding="utf-8")
+    try:
+        paths.private_dir(file.parent)
+        handler = logging.handlers.RotatingFileHandler(file, maxBytes=MAX_BYTES, backupCount=2, encoding="utf-8")
+        file.chmod(0o600)
+    except OSError as error:
+        root.addHandler(logging.NullHandler())
+        return f"The log can't be written to {file} ({error.strerror})."
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(_NoText())
     root.addHandler(handler)
-    file.chmod(0o600)
+    return ""

@@ -6,7 +6,6 @@ does leaves no trace in the user's history and recordings. Many clips, with figu
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from dictation import events as e
 from dictation.app import App, Wiring
 from dictation.clip_source import ClipSource, FastForward
 from dictation.errors import DictationError
+from dictation.scratch import scratch_folder
 from dictation.spool import Spool
 from dictation.worker import Build
 from engine.audio import check_whole
@@ -82,7 +82,7 @@ def play(
     the clip down at once, as a file that is dropped on the window (a Path only).
     """
     forward = FastForward()
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
+    with scratch_folder() as folder:
         wiring = Wiring(
             desktop=type_it,
             control=False,
@@ -90,7 +90,7 @@ def play(
             changes={"recognition.live_text": True} | (changes or {}),
             make_source=lambda post: ClipSource(post, [sound], mode == "realtime", forward if mode == "fast" else None),
             build=build,
-            spool=Spool(Path(folder)),
+            spool=Spool(folder),
             clock=forward,
         )
         app = App(wiring)

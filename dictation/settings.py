@@ -7,6 +7,7 @@ the last save lies beside it.
 
 from __future__ import annotations
 
+import glob
 import re
 import time
 import tomllib
@@ -21,6 +22,7 @@ from dictation.errors import SettingError
 from engine.files import write_text
 
 SCHEMA_VERSION = 1
+KEPT_DAMAGED = 3
 Kind = Literal["switch", "whole", "number", "choice", "text", "list", "table"]
 Page = Literal["general", "microphone", "hotkeys", "recognition", "rewrite", "insertion", "privacy", "advanced"]
 
@@ -319,13 +321,24 @@ def load(path: Path) -> Loaded:
     try:
         document = tomllib.loads(text)
     except _UNREADABLE:
-        damaged = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.toml")
-        write_text(damaged, text, private=True)
         document, skipped = _salvage(text)
-        problems.append(
-            f"The settings file is damaged; {skipped} line(s) were left out. A copy is kept as {damaged.name}."
-        )
+        problems.append(f"The settings file is damaged; {skipped} line(s) were left out. {_keep_damaged(path, text)}")
     return _from_document(document, problems)
+
+
+def _keep_damaged(path: Path, text: str) -> str:
+    """Keep a damaged file beside the settings, once and not more than KEPT_DAMAGED; a sentence about it."""
+    kept = sorted(path.parent.glob(f"{glob.escape(path.stem)}.damaged-*.toml"))
+    try:
+        if kept and kept[-1].read_text("utf-8") == text:
+            return f"A copy is kept as {kept[-1].name}."
+        copy = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.toml")
+        write_text(copy, text, private=True)
+        for old in kept[: 1 - KEPT_DAMAGED]:
+            old.unlink(missing_ok=True)
+    except (OSError, ValueError):
+        return "Saving the settings will lose them."
+    return f"A copy is kept as {copy.name}."
 
 
 def _from_document(document: dict[str, Any], problems: list[str]) -> Loaded:

@@ -28,6 +28,31 @@ MAX_DRAFTS, DRAFT_SHIFT, LEAST_DRAFT = 4, 4, 4
 LOOP_TOKENS, LOOP_ROUNDS = 32, 4  # this many tokens, going round at least this often, are a loop
 
 
+LEAST_CONTEXT_S = 1.0  # from less the decoder makes up words
+
+_TEXT, _NUMBER, _WHOLE, _NONE = (str,), (int, float), (int,), (type(None),)
+# what a caller may give for an option, and how to say it
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "language": (_TEXT + _NONE, "a language code or None"),
+    "languages": ((tuple, list), "a tuple of language codes"),
+    "task": (_TEXT, '"transcribe" or "translate"'),
+    "timestamps": ((bool,), "True or False"),
+    "prompt": ((str, tuple, list, *_NONE), "a text, a tuple of tokens or None"),
+    "prefix": ((str, tuple, list, *_NONE), "a text, a tuple of tokens or None"),
+    "temperatures": ((tuple, list), "a tuple of numbers"),
+    "best_of": (_WHOLE, "a whole number"),
+    "seed": (_WHOLE, "a whole number"),
+    "sample_len": (_WHOLE, "a whole number"),
+    "suppress_tokens": ((tuple, list, *_NONE), "a tuple of tokens or None"),
+    "max_initial_timestamp_s": (_NUMBER + _NONE, "a number or None"),
+    "compression_ratio_threshold": (_NUMBER + _NONE, "a number or None"),
+    "logprob_threshold": (_NUMBER + _NONE, "a number or None"),
+    "no_speech_threshold": (_NUMBER + _NONE, "a number or None"),
+    "condition_on_previous_text": ((bool,), "True or False"),
+    "audio_context": (_TEXT + _NUMBER, '"auto", "full" or a number of seconds'),
+}
+
+
 @dataclass(frozen=True)
 class DecodingOptions:
     """How to transcribe. The defaults are OpenAI's, but for `timestamps` and `condition_on_previous_text`.
@@ -51,9 +76,13 @@ class DecodingOptions:
     logprob_threshold: float | None = -1.0
     no_speech_threshold: float | None = 0.6
     condition_on_previous_text: bool = False
-    audio_context: str | float = "auto"  # "auto", "full", or seconds to encode
+    audio_context: str | float = "auto"  # "auto", "full", or seconds to encode, if the audio is not longer
 
     def __post_init__(self) -> None:
+        for name, (kinds, meant) in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+                raise OptionError(f"{name} must be {meant}, not {value!r}.")
         if not self.temperatures or any(not 0 <= t <= 10 for t in self.temperatures):
             raise OptionError("Give at least one temperature, each from 0 to 10.")
         if self.best_of < 1 or not 1 <= self.sample_len <= 448:
@@ -61,8 +90,8 @@ class DecodingOptions:
         if isinstance(self.audio_context, str):
             if self.audio_context not in ("auto", "full"):
                 raise OptionError('audio_context is "auto", "full" or a number of seconds.')
-        elif not self.audio_context > 0:
-            raise OptionError("audio_context in seconds must be above 0.")
+        elif not self.audio_context >= LEAST_CONTEXT_S:
+            raise OptionError(f"audio_context in seconds must be at least {LEAST_CONTEXT_S:g}.")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from engine.audio import (
     Samples,
 )
 from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities
-from engine.errors import EngineError
+from engine.errors import EngineError, OptionError
 from engine.languages import language_code
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Runtime
 from engine.tokenizer import TIMESTAMP_S, Tokenizer
@@ -82,6 +82,8 @@ class Transcriber:
         Raises Cancelled, AudioError for what is no audio or can't be read, OptionError for options that the model can't
         follow, EngineError for a closed model.
         """
+        if not isinstance(options, DecodingOptions | None):
+            raise OptionError(f"options must be DecodingOptions, not {type(options).__name__}.")
         audio = cast(Audio, samples) if hasattr(samples, "window") else Samples(samples)
         job = _Job(self, audio, options or DecodingOptions())
         self.runtime.set_cancel(cancelled)
@@ -149,7 +151,7 @@ def context_positions(duration_s: float, options: DecodingOptions) -> int | None
             return None
         wanted = ceil(duration_s * POSITIONS_PER_S) + MARGIN_POSITIONS
     else:
-        wanted = ceil(options.audio_context * POSITIONS_PER_S)
+        wanted = ceil(max(duration_s, options.audio_context) * POSITIONS_PER_S)
     return wanted if wanted < N_AUDIO_CTX else None
 
 

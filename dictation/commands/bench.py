@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dictation.cli import DONE, say
 from dictation.commands.recognition import add_model_options
+from dictation.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from engine.bench import BenchReport
@@ -64,8 +64,8 @@ def _compare(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
     if reason := why_not_native():
         raise DeviceError(f"Other runtimes are compared with Sayso's own CPU runtime, which is not there: {reason}")
     say("comparing takes a few minutes; close what else is busy")
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        short, long = _clips(Path(folder))
+    with scratch_folder() as folder:
+        short, long = _clips(folder)
         return peers.compare(model, short, long, arguments.threads or physical_cores(), rounds=3, busy=False)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import sys
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dictation.cli import DONE, say, wrong_use
 from dictation.commands.recognition import add_audio_context_option, add_device_option
+from dictation.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,8 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
         return DONE
     if arguments.clips is None:
         return wrong_use("which clips? Name a transcripts.tsv, a manifest.jsonl or a folder with --clips")
-    with tempfile.TemporaryDirectory(prefix="sayso-eval-") as temporary:
-        folder = arguments.report or Path(temporary)
+    with scratch_folder() as temporary:
+        folder = arguments.report or temporary
         files = [_in_own_process(job) for job in _jobs(arguments, folder)]
         # of a shard the results are kept for `merge`; shards may share the folder
         _show(report.gather(files), arguments, write=arguments.report if arguments.shard == (1, 1) else None)
@@ -131,6 +131,10 @@ def _in_own_process(job: _Job) -> RunFile:
             raise ReportError(
                 f"The process that ran {job.model.name} ended early; perhaps memory was full. What it had done is kept."
             ) from error
+        except KeyboardInterrupt:  # or asked to end: that process would go on to its last clip
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
     if left_out:
         say(f"{job.model.name} knows English only; clips left out for their language: {left_out}.")
     return RunFile(job.results)

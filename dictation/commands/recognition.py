@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
+
+from dictation.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from engine.decode import DecodingOptions
     from engine.transcriber import Transcriber
 
+# A pipe's sound must be known for one by then; a picture may come before it
+HEADER_BYTES, COPY_BYTES = 16 << 20, 1 << 20
+PIPE_LIMIT_H, WIDEST_SAMPLE_BYTES = 3, 4
 DEVICES = ("auto", "cpu", "numpy", "metal", "cuda", "mlx-cpu")
 
 
@@ -42,7 +45,7 @@ def add_audio_context_option(parser: argparse.ArgumentParser) -> None:
         type=_audio_context,
         default="auto",
         metavar="CONTEXT",
-        help="how much of a 30 s window to compute: auto (what holds speech), full, or seconds",
+        help="how much of a 30 s window to work out: auto (what holds speech), full, or seconds (at least the clip)",
     )
 
 
@@ -73,15 +76,31 @@ def as_file(path: Path) -> Iterator[Path]:
         return
     from engine.errors import AudioError
 
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        copy = Path(folder) / "clip"
-        with copy.open("wb") as file, nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as pipe:
-            shutil.copyfileobj(pipe, file)
+    with scratch_folder() as folder:
+        copy = folder / "clip"
         try:
+            with nullcontext(sys.stdin.buffer) if str(path) == "-" else path.open("rb") as pipe:
+                _copy_sound(pipe, copy)
             yield copy
         except AudioError as error:
             name = "What came through stdin" if str(path) == "-" else str(path)
             raise AudioError(str(error).replace(str(copy), name)) from error
+
+
+def _copy_sound(pipe: BinaryIO, copy: Path) -> None:
+    """Copy what comes through a pipe while it is sound, and no more of it than PIPE_LIMIT_H: a pipe need not end."""
+    from engine.audio import open_sound
+    from engine.errors import AudioError
+
+    with copy.open("wb", buffering=0) as file:
+        file.write(pipe.read(HEADER_BYTES))
+        with open_sound(copy) as sound:
+            left = PIPE_LIMIT_H * 3600 * sound.samplerate * sound.channels * WIDEST_SAMPLE_BYTES
+        while block := pipe.read(COPY_BYTES):
+            file.write(block)
+            left -= len(block)
+            if left < 0:
+                raise AudioError(f"{copy} is longer than {PIPE_LIMIT_H} hours. Save it as a file and name that.")
 
 
 def _count(text: str) -> int:
@@ -97,6 +116,6 @@ def _audio_context(text: str) -> str | float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds <= 30:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither auto, full, nor a number of seconds up to 30")
+    if not 1 <= seconds <= 30:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto, full, nor a number of seconds from 1 to 30")
     return seconds

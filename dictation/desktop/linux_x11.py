@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from Xlib import XK
 
@@ -30,6 +31,7 @@ from dictation.desktop.x11.accessibility import Accessibility
 from dictation.desktop.x11.clipboard import Loan, LoanState, X11Clipboard
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.hotkeys import X11Hotkeys
+from dictation.desktop.x11.keeper import hand_over
 from dictation.desktop.x11.keyboard import Keyboard
 from dictation.desktop.x11.selections import SelectionUnreadable
 from dictation.desktop.x11.typing import Pinger, Typing
@@ -55,7 +57,7 @@ class X11Desktop:
         self._keyboard = Keyboard(self._x)
         self._typing = Typing(self._x, self._keyboard, self._windows)
         self._accessibility = Accessibility()
-        self.clipboard = X11Clipboard(display_name)
+        self.clipboard = X11Clipboard(display_name, partial(hand_over, display_name))
         self._loan: Loan | None = None
         self._hotkeys: list[X11Hotkeys] = []
         self._never_paste: set[str] = set()  # window classes that answered but did not fetch

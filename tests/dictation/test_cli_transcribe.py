@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from tests.shell import JFK, ROOT, SAYSO, SPEECH, complaints, sayso
+from tests.shell import JFK, ROOT, SAYSO, SPEECH, complaints, environment, sayso
 
 WORDS = "ask not what your country can do for you"
 
@@ -113,6 +114,7 @@ def test_what_is_no_clip_may_not_come_through_a_pipe():
         ["clip.wav", "--format", "doc"],
         ["clip.wav", "--threads", "0"],
         ["clip.wav", "--audio-context", "31"],
+        ["clip.wav", "--audio-context", "0.001"],
         ["clip.wav", "--device", "abacus"],
         ["a.wav", "b.wav", "--format", "srt"],
         ["a/clip.wav", "b/clip.wav", "-o", "texts"],
@@ -154,21 +156,56 @@ def test_a_model_that_is_not_installed_is_named_with_those_that_are():
     assert "tiny.en:Q8_0" in complaints(done)[0]
 
 
-def test_an_interrupt_ends_it_with_130_and_no_traceback(tmp_path):
+def test_sound_without_end_is_cut_off_at_three_hours():
+    header = struct.pack(
+        *("<4sI4s4sIHHIIHH4sI", b"RIFF", 0xFFFFFFFF, b"WAVE", b"fmt ", 16, 1, 1, 100, 200, 2, 16, b"data", 0xFFFFFFFF)
+    )
+    with subprocess.Popen(["cat", "-", "/dev/zero"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as endless:
+        endless.stdin.write(header)
+        endless.stdin.close()
+        done = transcribe("-", stdin=endless.stdout)
+        endless.stdout.close()
+    assert done.returncode == 1
+    assert complaints(done) == ["What came through stdin is longer than 3 hours. Save it as a file and name that."]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="a device of Unix")
+def test_what_never_becomes_sound_is_refused_soon():
+    with open("/dev/zero", "rb") as zeros:
+        done = transcribe("-", stdin=zeros)
+    assert done.returncode == 1
+    assert "is not audio" in complaints(done)[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143), (signal.SIGKILL, -9)]
+)
+def test_ended_by_a_signal_it_leaves_no_traceback_and_no_file(tmp_path, number, code):
     pipe = tmp_path / "clip.wav"
     os.mkfifo(pipe)
+    work = tmp_path / "tmp"
+    work.mkdir()
+    own_place = environment(TMPDIR=str(work))
     running = subprocess.Popen(
         [*SAYSO, "transcribe", "--model", "tiny.en", str(pipe)],
         cwd=ROOT,
+        env=own_place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # a shell that runs the tests in its background makes them ignore interrupts, which Python would honour
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
     )
     with pipe.open("wb"):  # opens when the command has begun to read
-        running.send_signal(signal.SIGINT)
+        assert len(list(work.iterdir())) == 1
+        running.send_signal(number)
         out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err) == (130, b"", b"")
+    assert (running.returncode, out, err) == (code, b"", b"")
+    if number == signal.SIGKILL:  # the next one cleans up, but touches nothing that may just have begun
+        (left,) = work.iterdir()
+        os.utime(left, (0, 0))
+        with JFK.open("rb") as clip:
+            assert transcribe("-", stdin=clip, env=own_place).returncode == 0
+    assert list(work.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the file system refuses such names")

@@ -71,6 +71,15 @@ def test_a_damaged_line_costs_only_itself_and_a_copy_is_kept(tmp_path):
     assert len(list(tmp_path.glob("settings.damaged-*.toml"))) == 1
 
 
+def test_damage_that_stays_or_comes_back_does_not_fill_the_folder(tmp_path, monkeypatch):
+    file = tmp_path / "settings.toml"
+    for n in range(6):
+        file.write_text(f'[recognition]\nmodel = "base{n}\n')
+        monkeypatch.setattr(s.time, "strftime", lambda _, n=n: f"20260101-00000{n}")
+        assert s.load(file).problems == s.load(file).problems
+    assert sorted(p.name[-6:-5] for p in tmp_path.glob("settings.damaged-*.toml")) == ["3", "4", "5"]
+
+
 @given(junk=st.binary())
 def test_no_file_content_stops_the_start(tmp_path_factory, junk):
     file = tmp_path_factory.mktemp("s") / "settings.toml"

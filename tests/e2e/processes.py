@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 Value = TypeVar("Value")
+# the kernel ends them when the tests are killed, by a timeout for example; forgotten when the user id changes
+DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM")
 
 
 def until(what: str, ask: Callable[[], Value], timeout_s: float = 15.0, every_s: float = 0.03) -> Value:
@@ -32,11 +34,19 @@ class Processes:
         self.folder = folder
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, name: str, command: list[str], environment: dict[str, str], **options: object) -> subprocess.Popen:
+    def start(
+        self,
+        name: str,
+        command: list[str],
+        environment: dict[str, str],
+        account: tuple[str, ...] = (),
+        **options: object,
+    ) -> subprocess.Popen:
+        """account: a command before the command that makes it another user's."""
         log = (self.folder / f"{name}.log").open("wb")
         with log:
             process = subprocess.Popen(
-                command,
+                [*account, *DIES_WITH_US, *command],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

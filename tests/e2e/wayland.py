@@ -71,17 +71,17 @@ class WaylandDesktop:
         (self.folder / "sway.conf").write_text(SWAY)
         (self.folder / "bus.conf").write_text(BUS.format(path=self.run / "bus"))
         self.folder.chmod(0o755)
-        account = []
+        account: tuple[str, ...] = ()
         if os.geteuid() == 0:
             shutil.chown(self.run, "nobody", "nogroup")
-            account = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all"]
+            account = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all")
         homes = {key: str(self.run) for key in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
         theirs = self.environment | homes
         bus = ["dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork", "--nopidfile"]
-        self.processes.start("bus", [*account, *bus], theirs)
+        self.processes.start("bus", bus, theirs, account)
         sway = theirs.copy()
         del sway["WAYLAND_DISPLAY"]
-        self.processes.start("sway", [*account, "sway", "-c", str(self.folder / "sway.conf")], sway)
+        self.processes.start("sway", ["sway", "-c", str(self.folder / "sway.conf")], sway, account)
         until("sway", lambda: self._ask("get_outputs"))
         until("session bus", (self.run / "bus").exists)
         # a headless seat has no keyboard, and the first key after one appears is lost: this one stays

@@ -178,6 +178,12 @@ def test_short_audio_holds_few_tokens() -> None:
         {"sample_len": 0},
         {"audio_context": "short"},
         {"audio_context": 0.0},
+        {"audio_context": 0.001},
+        {"audio_context": None},
+        {"temperatures": 0.2},
+        {"best_of": "5"},
+        {"timestamps": "yes"},
+        {"language": 7},
         {"audio_context": float("nan")},
     ],
 )

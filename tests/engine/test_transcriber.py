@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -148,6 +149,21 @@ def test_a_closed_model_says_so(device: str, tiny_en_q8: Path) -> None:
 def test_an_impossible_number_of_threads_is_refused(threads: int, tiny_en_q8: Path) -> None:
     with pytest.raises(OptionError, match="threads"):
         engine.load(tiny_en_q8, "cpu", threads)
+
+
+def test_arguments_of_the_wrong_type_get_a_sentence(tiny_en: Transcriber, tiny_en_q8: Path) -> None:
+    for arguments in ((123,), (None,), (tiny_en_q8, 5), (tiny_en_q8, "cpu", "4")):
+        with pytest.raises(OptionError, match=r"must be|is named by"):
+            engine.load(*arguments)
+    with pytest.raises(OptionError, match="must be DecodingOptions"):
+        tiny_en.transcribe(np.zeros(SAMPLE_RATE_HZ, np.float32), {"language": "en"})  # type: ignore[arg-type]
+
+
+def test_a_context_shorter_than_the_audio_costs_no_words(tiny_en: Transcriber) -> None:
+    clip = read_clip(SPEECH / "en" / "jfk.flac")
+    wishes = (None, DecodingOptions(audio_context=1.0))
+    words = [re.findall(r"\w+", tiny_en.transcribe(clip, wish).text.lower()) for wish in wishes]
+    assert len(words[0]) == 22 and words[0] == words[1]
 
 
 @pytest.mark.parametrize("samples", [np.ones(16_000, np.int16), "speech", None, np.float32(1), np.ones((2, 8))])

@@ -22,8 +22,7 @@ from Xlib import X, error
 from Xlib.protocol.request import SetSelectionOwner
 
 from dictation.desktop.x11.connection import Connection
-from dictation.desktop.x11.keeper import Named, hand_over
-from dictation.desktop.x11.selections import Contents, Fetcher, SelectionUnreadable, Server, text_contents
+from dictation.desktop.x11.selections import Contents, Fetcher, Named, SelectionUnreadable, Server, text_contents
 
 LATE_READERS_S = 30.0
 CALL_TIMEOUT_S = 5.0
@@ -79,11 +78,15 @@ class _Owned:
 
 
 class X11Clipboard:
-    """Reads, writes and lends the selections of one X server."""
+    """Reads, writes and lends the selections of one X server.
 
-    def __init__(self, display_name: str | None = None, *, keeping: bool = False) -> None:
-        self._display_name = display_name
-        self._keeping = keeping  # this is the keeper itself, which hands over to nobody
+    hand_over: gets at the end what we own for the user, and returns when somebody else owns it.
+    """
+
+    def __init__(
+        self, display_name: str | None = None, hand_over: Callable[[dict[str, Named]], None] | None = None
+    ) -> None:
+        self._hand_over = hand_over
         self._nothing_owned = threading.Event()
         self._x = Connection(display_name)
         self.primary = self._x.atom("PRIMARY")
@@ -154,8 +157,7 @@ class X11Clipboard:
         self._nothing_owned.wait()
 
     def close(self) -> None:
-        """Go on answering until the last paste is over, then give everything back and end. What we own for the user
-        goes to a small program that keeps it.
+        """Go on answering until the last paste is over, then give everything back, hand over and end.
 
         Chromium asks several times per paste; one whose owner leaves after the first answer pastes nothing.
         """
@@ -166,8 +168,8 @@ class X11Clipboard:
             while (left_s := self._call(self._settling_s)) > 0 and time.monotonic() < deadline_s:
                 time.sleep(left_s)
             kept = self._call(self._return_all)
-            if kept and not self._keeping:
-                hand_over(self._display_name, kept)
+            if kept and self._hand_over is not None:
+                self._hand_over(kept)
         finally:
             self._closing = True
             os.write(self._wake_write, b"x")

@@ -12,10 +12,10 @@ import subprocess
 import sys
 import threading
 
-from dictation.desktop.x11.selections import Contents, Item
+from dictation.desktop.x11.clipboard import X11Clipboard
+from dictation.desktop.x11.selections import Contents, Item, Named
 
 HAND_OVER_TIMEOUT_S = 5.0
-Named = dict[str, tuple[str, int, bytes]]  # format -> type, width, data; atoms by name
 
 
 def hand_over(display_name: str | None, kept: dict[str, Named]) -> None:
@@ -40,10 +40,8 @@ def hand_over(display_name: str | None, kept: dict[str, Named]) -> None:
 
 
 def main() -> None:
-    from dictation.desktop.x11.clipboard import X11Clipboard
-
     kept: dict[str, Named] = pickle.loads(sys.stdin.buffer.read())  # from our own parent only
-    clipboard = X11Clipboard(sys.argv[1] or None, keeping=True)
+    clipboard = X11Clipboard(sys.argv[1] or None)  # hands over to nobody: it is the keeper
     for selection, named in kept.items():
         contents: Contents = {
             clipboard.atom(target): Item(clipboard.atom(kind), width, data)

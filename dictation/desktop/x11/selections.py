@@ -46,6 +46,7 @@ class Item:
 
 # format atom -> item; an empty dict is an owned selection with nothing in it
 Contents = dict[int, Item]
+Named = dict[str, tuple[str, int, bytes]]  # the same for another connection: format -> type, width, data by name
 
 
 def text_contents(x: Connection, text: str, secret: bool) -> Contents:
