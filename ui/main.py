@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator
@@ -17,7 +18,7 @@ import resources
 from dictation import autostart, control, events, log, sounds, updates
 from dictation.app import App, Wiring
 from dictation.events import Action, Command, Cue, Event
-from dictation.glance import Glance, resting, see
+from dictation.glance import Face, Glance, resting, see
 from dictation.settings import Settings
 from dictation.shelf import Shelf
 from ui import theme, welcome
@@ -25,10 +26,11 @@ from ui.bridge import Bridge
 from ui.overlay import Overlay
 from ui.settings import languages
 from ui.signals import EndSignals
-from ui.tray import Tray
+from ui.tray import Tray, face_icon
 from ui.window import MainWindow
 
 LOOK_FOR_UPDATES_MS = 3600 * 1000  # how often it is seen whether a day has passed
+WARM_UP_MS = 400  # after the start, when what was asked for is on screen
 HINT_TAKES = 3  # for how many takes "Esc to cancel" is shown
 TRAY_NOTE = (
     "This desktop shows no tray icon. On GNOME the extension “AppIndicator and KStatusNotifierItem Support” brings one."
@@ -98,6 +100,14 @@ class Front(QObject):
         self._look_for_updates()
         if self.core.settings["general.start_at_login"]:
             self._start_at_login()  # the program may have moved since
+        self._later = [*(partial(face_icon, face) for face in Face), self.overlay.warm_up]
+        QTimer.singleShot(WARM_UP_MS, self._warm_up)
+
+    def _warm_up(self) -> None:
+        """Draw once, a piece per turn of the loop, what a first dictation would otherwise wait for."""
+        if self._later:
+            self._later.pop(0)()
+            QTimer.singleShot(0, self._warm_up)
 
     def quit(self) -> None:
         """End the core first: what is being recorded is kept."""

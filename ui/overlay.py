@@ -101,6 +101,11 @@ class Overlay(QWidget):
         if before.face is not glance.face:
             self._announce()
 
+    def warm_up(self) -> None:
+        """Draw once unseen: fonts and shapes are loaded before the first take needs them."""
+        if not self.isVisible():
+            self.grab()
+
     def hideEvent(self, event: QHideEvent) -> None:
         self._second.stop()
         self._frame.stop()

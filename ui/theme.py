@@ -15,7 +15,8 @@ from dictation.glance import Face
 GAP, WIDE_GAP, PAGE_GAP = 12, 16, 24  # pixels, on the 8 px grid
 CONTROL_HEIGHT = 32
 TEXT_WIDTH = 560  # about 68 characters
-ICON_SIZES = (16, 22, 24, 32, 48, 64, 256)
+ICON_SIZES = (16, 22, 24, 32, 48, 64)
+APP_ICON_SIZES = (16, 24, 32, 48, 64, 256)
 
 # accent, amber, red: at least 4.5:1 on the window colour of their theme (tested)
 _LIGHT = {"accent": "#1d6f5f", "amber": "#8a5300", "red": "#b3261e", "good": "#1d6f5f"}
@@ -98,7 +99,8 @@ def _icon(name: str, ink: str, selected_ink: str) -> QIcon:
     icon = QIcon()
     for size in ICON_SIZES:
         icon.addPixmap(_pixmap(name, ink, size))
-        icon.addPixmap(_pixmap(name, selected_ink, size), QIcon.Mode.Selected)
+        if selected_ink != ink:
+            icon.addPixmap(_pixmap(name, selected_ink, size), QIcon.Mode.Selected)
     return icon
 
 
@@ -118,8 +120,12 @@ def icon(name: str, ink: QColor | None = None) -> QIcon:
     return _icon(name, ink.name(), palette.color(QPalette.ColorRole.HighlightedText).name())
 
 
+@lru_cache(maxsize=1)
 def app_icon() -> QIcon:
-    return _icon("sayso", "#000000", "#000000")
+    icon = QIcon()
+    for size in APP_ICON_SIZES:
+        icon.addPixmap(_pixmap("sayso", "#000000", size))
+    return icon
 
 
 def contrast(a: QColor, b: QColor) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAction, QActionGroup, QGuiApplication
+from PySide6.QtGui import QAction, QActionGroup, QGuiApplication, QIcon
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from dictation import events
@@ -96,9 +96,7 @@ class Tray(QObject):
 
     def refresh_icon(self) -> None:
         """Draw the icon in the colour that the theme wants: after a change of shape or of theme."""
-        palette = QGuiApplication.palette()
-        face = Face.IDLE if self._glance.face is Face.DONE else self._glance.face
-        self.icon.setIcon(theme.icon(face.value, theme.face_colour(face, palette)))
+        self.icon.setIcon(face_icon(Face.IDLE if self._glance.face is Face.DONE else self._glance.face))
 
     def heard(self, event: events.Event) -> None:
         """What the menus need to know."""
@@ -179,6 +177,11 @@ class Tray(QObject):
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason is QSystemTrayIcon.ActivationReason.Trigger:
             self._open("main")
+
+
+def face_icon(face: Face) -> QIcon:
+    """A state's icon in the colour that the theme wants. Drawn at its first use, which takes some milliseconds."""
+    return theme.icon(face.value, theme.face_colour(face, QGuiApplication.palette()))
 
 
 def _empty(menu: QMenu) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,14 @@ class RunningApp:
     """`home`: its settings and history. Models are the tests' own. `settings` on top of finished first steps."""
 
     def __init__(
-        self, desktop: VirtualDesktop, microphone: VirtualMicrophone, home: Path, settings: dict[str, Any]
+        self,
+        desktop: VirtualDesktop,
+        microphone: VirtualMicrophone,
+        home: Path,
+        settings: dict[str, Any],
+        module: str = "ui.main",
     ) -> None:
-        self._desktop = desktop
+        self._desktop, self._microphone = desktop, microphone
         save(Settings().changed({STEP_KEY: STEPS} | settings), home / "config" / "settings.toml")
         self.environment = (
             desktop.environment
@@ -44,7 +50,7 @@ class RunningApp:
         self._log = home / "output.log"
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "ui.main"],
+                [sys.executable, "-m", module],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -55,7 +61,7 @@ class RunningApp:
         threading.Thread(target=self._follow, name="follow", daemon=True).start()
 
     def _answers(self) -> bool:
-        assert self.process.poll() is None, self._log.read_text()
+        assert self.process.poll() is None, self.output()
         return Path(self._address).exists()
 
     def _follow(self) -> None:
@@ -74,8 +80,23 @@ class RunningApp:
         with self._news:
             event = self._news.wait_for(found, timeout_s)
         seen = [e.get("kind") for e in self.events[since:]]
-        assert event is not None, f"no {kind} {fields} among {seen}\n{self._log.read_text()}"
+        assert event is not None, f"no {kind} {fields} among {seen}\n{self.output()}"
         return event
+
+    def dictate(self, clip: Path, while_held: Callable[[], None] = lambda: None) -> tuple[str, dict[str, Any]]:
+        """Hold the key, play the clip, let go, wait for the end: the text, and how it was delivered."""
+        since = len(self.events)
+        with self._desktop.person.holding("Control_R"):
+            self.until("microphone_changed", since=since, reason="opened")
+            self._microphone.play(clip)
+            while_held()
+        final = self.until("final_text", since=since)
+        delivered = self.until("text_delivered", since=since)
+        self.until("state_changed", since=since, state="idle")
+        return str(final["text"]), delivered | {"model": final["model"]}
+
+    def output(self) -> str:
+        return self._log.read_text("utf-8", "replace")
 
     def reader(self) -> ScreenReader:
         return ScreenReader(self.environment["DBUS_SESSION_BUS_ADDRESS"], self.process.pid)

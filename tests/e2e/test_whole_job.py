@@ -40,38 +40,34 @@ def words(text: str) -> list[str]:
 class Dictating:
     """Takes one after another, each compared in the overlay and in the window that it went to."""
 
-    def __init__(self, app: RunningApp, reader: ScreenReader, desktop: VirtualDesktop, mic: VirtualMicrophone) -> None:
-        self.app, self.reader, self.desktop, self.microphone = app, reader, desktop, mic
+    def __init__(self, app: RunningApp, reader: ScreenReader, desktop: VirtualDesktop) -> None:
+        self.app, self.reader, self.desktop = app, reader, desktop
 
-    def into(self, kind: type[Program]) -> dict[str, object]:
-        """Hold the key, speak, see the words, let go; returns the final text's event."""
+    def into(self, kind: type[Program]) -> str:
+        """Dictate, and see the words on their way; returns the model that heard them."""
         window = self.desktop.reuse(kind)
-        since = len(self.app.events)
         said = words(sounds.transcript(CLIP))
-        with self.desktop.person.holding("Control_R"):
-            self.app.until("microphone_changed", since=since, reason="opened")
-            self.microphone.play(sounds.SPEECH / f"{CLIP}.flac")
+
+        def see_words() -> None:
             overlay = self.reader.find("Dictation", "filler")
             until("words in the overlay", lambda: said[0] in words(self.reader.description(overlay)))
             assert self.desktop.active() == window.window, "the overlay took the focus"
-        final = self.app.until("final_text", since=since)
-        delivered = self.app.until("text_delivered", since=since)
+
+        text, delivered = self.app.dictate(sounds.SPEECH / f"{CLIP}.flac", see_words)
         assert delivered["outcome"] == "delivered", delivered["evidence"]
-        text = str(final["text"])
         assert words(text)[0] == said[0] and words(text)[-1] == said[-1]
         assert window.text(text) == text
-        self.app.until("state_changed", since=since, state="idle")
-        return final
+        return str(delivered["model"])
 
 
 def test_words_reach_two_programs_and_the_next_take_uses_the_model_chosen_in_the_settings(
-    app: RunningApp, desktop: VirtualDesktop, virtual_microphone: VirtualMicrophone, tmp_path: Path
+    app: RunningApp, desktop: VirtualDesktop, tmp_path: Path
 ) -> None:
     app.until("model_changed", status="ready", name="tiny.en:Q8_0")
     reader = app.reader()
-    dictating = Dictating(app, reader, desktop, virtual_microphone)
+    dictating = Dictating(app, reader, desktop)
     for kind in (Chromium, Mousepad):
-        assert "tiny.en" in str(dictating.into(kind)["model"])
+        assert "tiny.en" in dictating.into(kind)
     since, before = len(app.events), desktop.active()
     reader.press(reader.find("Settings", "push button"))
     until("the settings window", lambda: desktop.active() not in (0, before))
@@ -80,7 +76,7 @@ def test_words_reach_two_programs_and_the_next_take_uses_the_model_chosen_in_the
         desktop.person.tap(key)
     reader.press(reader.find("Use base:Q8_0 now", "push button"))
     app.until("model_changed", since=since, status="ready", name="base:Q8_0")
-    assert "base" in str(dictating.into(Mousepad)["model"])
+    assert "base" in dictating.into(Mousepad)
     reader.close()
     assert app.end() == 0
     entries = History(tmp_path / "data" / "history.db", tmp_path / "data" / "audio").search()
