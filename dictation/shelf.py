@@ -14,7 +14,8 @@ from dictation import calibrate, events
 from dictation.downloads import Downloads
 from dictation.errors import DictationError
 from dictation.events import Command, Event
-from engine import catalog, hub, store
+from engine import catalog, hub, remote, store
+from engine.adopt import import_any
 from engine.catalog import CatalogModel
 from engine.errors import EngineError
 from engine.install import name_of
@@ -57,8 +58,7 @@ class Shelf:
             if known is not None:
                 self.downloads.start_catalogued(known, reference.partition(":")[2] or "Q8_0")
                 return
-            ref = hub.parse_ref(reference)
-            file = hub.choose(hub.list_files(ref.repo, endpoint=self.downloads.endpoint), ref)
+            file = remote.choose(hub.parse_ref(reference), self.downloads.endpoint)
             name = name_of(file)
             self.downloads.start(f"{name}:{file.quant}" if file.quant else name, file)
 
@@ -121,7 +121,8 @@ class Shelf:
             gone.kept.unlink(missing_ok=True)
 
     def import_file(self, path: Path) -> None:
-        self._in_background(lambda: (store.import_file(path), self._changed()))
+        """A file or the folder of a model, or a folder of many, as another app or the Hub's cache has them."""
+        self._in_background(lambda: (import_any(path), self._changed()))
 
     def calibrate(self, label: str) -> None:
         self._in_background(lambda: (calibrate.measure(label), self._changed()))

@@ -150,6 +150,8 @@ def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -
 
 def read_start(file: RemoteFile, n_bytes: int = 1 << 16, endpoint: str | None = None) -> bytes:
     """The first bytes of a remote file, by a ranged read: enough for the header's first keys."""
+    if not file.size_bytes:
+        return b""  # a range of nothing is an error 416
     with plain_words(file.repo):
         url, headers, _ = _locate(file, endpoint)
         with _get(url, headers | {"Range": f"bytes=0-{n_bytes - 1}"}) as response:

@@ -90,16 +90,25 @@ def installed() -> list[InstalledModel]:
     return sorted(found, key=lambda model: (model.name, _rank(model.quant), str(model.path)))
 
 
+def absent() -> list[InstalledModel]:
+    """Registered models whose file is not there now: on a disk that is not connected, moved or deleted."""
+    return [
+        InstalledModel(*_name_and_quant(stem), path, 0) for stem, path in _registered().items() if not path.is_file()
+    ]
+
+
 def _bundles(folder: Path) -> list[Path]:
     """No links to nowhere, folders or pipes: one of them must not cost the user the models that work."""
     return [file for file in sorted(folder.glob("*.gguf")) if file.is_file() and not file.name.startswith(".")]
 
 
 def _described(stem: str, path: Path) -> InstalledModel:
+    return InstalledModel(*_name_and_quant(stem), path, path.stat().st_size)
+
+
+def _name_and_quant(stem: str) -> tuple[str, str]:
     name, _, quant = stem.rpartition("-")
-    if quant.upper() not in QUANTS or not name:
-        name, quant = stem, ""
-    return InstalledModel(name, quant.upper(), path, path.stat().st_size)
+    return (name, quant.upper()) if quant.upper() in QUANTS and name else (stem, "")
 
 
 def _rank(quant: str) -> int:
@@ -123,9 +132,20 @@ def find(name_or_path: str | Path) -> Path:
     for model in models:
         if model.name == name and (not quant or model.quant == quant.upper()):
             return model.path
+    raise ModelNotFoundError(_why_not(text, name, quant.upper(), models))
+
+
+def _why_not(text: str, name: str, quant: str, models: Sequence[InstalledModel]) -> str:
     have = ", ".join(model.label for model in models)
-    hint = f"Installed: {have}." if have else "None is installed: run `sayso models import starter`."
-    raise ModelNotFoundError(f"No model {text!r} is installed. {hint}")
+    for model in absent():
+        if model.name == name and (not quant or model.quant == quant):
+            others = f", or use another model ({have})" if have else ""
+            return f"{model.label} lies at {model.path}, which is not there now: connect its disk{others}."
+    if have:
+        return f"No model {text!r} is installed. Installed: {have}."
+    if os.environ.get("SAYSO_MODELS") and not models_dir().is_dir():
+        return f"The models folder {models_dir()} is not there: connect its disk, or run `sayso models import starter`."
+    return f"No model {text!r} is installed. None is installed: run `sayso models import starter`."
 
 
 def register(path: Path, name: str, quant: str) -> InstalledModel:
@@ -141,7 +161,7 @@ def remove(label: str) -> InstalledModel:
 
     A registered file is forgotten and stays where it is. Raises ModelNotFoundError where the name fits none or several.
     """
-    fitting = [model for model in installed() if label in (model.name, model.label)]
+    fitting = [model for model in (*installed(), *absent()) if label in (model.name, model.label)]
     if not fitting:
         find(label)  # says what is installed
         raise ModelNotFoundError(f"{label} is not an installed model; `sayso models list` shows them.")

@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     verb = add_verb(verbs, "list", _list, "show the installed models, or those that can be had")
     verb.add_argument("--available", action="store_true", help="the catalogue: every known model and quant")
-    verb.add_argument("--remote", metavar="REPO", help="the model files of a repository on the Hub (owner/name)")
+    verb.add_argument(
+        "--remote", metavar="REPO", help="the model files of a repository on the Hub (owner/name), by their headers"
+    )
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
     verb = add_verb(verbs, "pull", _pull, "fetch a model from the Hub; goes on where an earlier attempt ended")
@@ -38,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("--json", action="store_true", help="one JSON object per model, for scripts")
 
     verb = add_verb(verbs, "import", _import, "make the starter models, use a GGUF as it lies, or convert the rest")
-    verb.add_argument("sources", nargs="+", metavar="SOURCE", help="`starter`, or a model file or folder")
+    verb.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="`starter`, a model file or folder, or a folder of many models"
+    )
     verb.add_argument("--name", help="call the model so, instead of what the file says")
 
     verb = add_verb(verbs, "info", _info, "show what a model is and can")
@@ -72,11 +76,14 @@ def _list(arguments: argparse.Namespace) -> int:
         for model in models:
             print(json.dumps(_fields(model), ensure_ascii=False))
         return DONE
-    if not models:
+    away = store.absent()
+    if not models and not away:
         say("No model is installed. Run `sayso models import starter`.")
     width = max((len(model.label) for model in models), default=0)
     for model in models:
         print(f"{model.label:{width}}  {size_text(model.size_bytes):>8}  {model.path}")
+    for model in away:
+        say(f"{model.label} is not there now; connect its disk, or remove it: {model.path}")
     return DONE
 
 
@@ -84,24 +91,25 @@ def _list_remote(arguments: argparse.Namespace) -> int:
     import json
 
     from dictation.cli import DONE
-    from engine import catalog, hub
+    from engine import catalog, hub, remote
 
     if arguments.remote:
-        rows = [(f"{f.repo}:{f.quant or f.path}", f.size_bytes) for f in hub.list_files(arguments.remote)]
+        looked = remote.look_at_all(hub.list_files(arguments.remote))
+        rows = [(at.reference, at.file.size_bytes, at.file.quant, at.note) for at in looked]
     else:
-        rows = [(f"{m.name}:{f.quant}", f.size_bytes) for m in catalog.models() for f in m.files]
-    width = max((len(label) for label, _ in rows), default=0)
-    for label, size_bytes in rows:
+        rows = [(f"{m.name}:{f.quant}", f.size_bytes, f.quant, "") for m in catalog.models() for f in m.files]
+    width = max((len(row[0]) for row in rows), default=0)
+    for label, size_bytes, quant, note in rows:
         if arguments.json:
-            print(json.dumps({"model": label, "size_bytes": size_bytes}))
+            print(json.dumps({"model": label, "size_bytes": size_bytes, "quant": quant, "note": note}))
         else:
-            print(f"{label:{width}}  {size_text(size_bytes):>8}")
+            print(f"{label:{width}}  {size_text(size_bytes):>8}  {quant or '?':6}  {note}".rstrip())
     return DONE
 
 
 def _pull(arguments: argparse.Namespace) -> int:
     from dictation.cli import DONE, say
-    from engine import catalog, hub
+    from engine import catalog, hub, remote
     from engine.install import install, name_of
 
     name, _, quant = arguments.model.partition(":")
@@ -117,8 +125,7 @@ def _pull(arguments: argparse.Namespace) -> int:
             file = hub.choose(hub.list_files(file.repo), hub.ModelRef(file.repo, filename=file.path))
         name = known.name
     else:
-        ref = hub.parse_ref(arguments.model)
-        file = hub.choose(hub.list_files(ref.repo), ref)
+        file = remote.choose(hub.parse_ref(arguments.model))
         name = name_of(file)
     bar = progress_bars()
     pulled = install(file, name, on_progress=lambda p: bar(name, p.done_bytes, p.total_bytes) if bar else None)
@@ -193,16 +200,19 @@ def _import(arguments: argparse.Namespace) -> int:
 
     from dictation.cli import DONE, say, wrong_use
     from engine import store
+    from engine.adopt import Adopted, import_any
 
     if arguments.name and arguments.sources != arguments.sources[:1]:
         return wrong_use("--name can name one model only")
     for source in arguments.sources:
         if source == "starter":
-            models = store.import_starter(progress=progress_bars())
+            found = Adopted(tuple(store.import_starter(progress=progress_bars())))
         else:
-            models = [store.import_file(Path(source).expanduser(), arguments.name or "", progress=progress_bars())]
-        for model in models:
+            found = import_any(Path(source).expanduser(), arguments.name or "", progress_bars())
+        for model in found.models:
             say(f"{model.label} is installed: {model.path}")
+        for path in found.convertible:
+            say(f"{path} can be converted: name it to `sayso models import`.")
     return DONE
 
 

@@ -73,6 +73,14 @@ def load(path: Path) -> Checkpoint:
     return made
 
 
+def quant_in_header(start: bytes) -> str | None:
+    """The quant that the first bytes of a file claim for all of it; None where they are too few or it is unknown."""
+    if len(start) < 4 + 4 * N_SIZES:
+        return None
+    file_type = struct.unpack_from(f"<{N_SIZES}i", start, 4)[-1] % 1000
+    return next((kind.name for kind, number in _FILE_TYPES.items() if number == file_type), None)
+
+
 class _Cursor:
     def __init__(self, data: NDArray[np.uint8]) -> None:
         self.data = data

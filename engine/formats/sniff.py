@@ -86,6 +86,11 @@ def sniff(path: Path) -> Kind:
         raise ModelFileError(f"There is no file {path}.") from fault
     except OSError as fault:
         raise ModelFileError(f"{name} can't be read: {fault.strerror or fault}.") from fault
+    return sniff_bytes(head, size, name)
+
+
+def sniff_bytes(head: bytes, size: int, name: str) -> Kind:
+    """The same by the first HEAD_BYTES of a file of `size` bytes, which may lie elsewhere."""
     if not head:
         raise ModelFileError(f"{name} is empty: the download did not start. Fetch it again.")
     kind = _known(head, size, name)

@@ -6,7 +6,6 @@ configuration and tokenizer beside the file, quantized positions), OpenAI-named.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +54,7 @@ def load(path: Path) -> Checkpoint:
         ),
         vocabulary=lambda n_vocab: _vocabulary(file, n_vocab),
         name=file.text("general.name") or path.stem,
-        quant=_quant(file, tensors),
+        quant=quant_word(file) or main_type(tensors),
         path=path,
         licence=file.text("general.license"),
         suppress_tokens=file.integers("whisper.suppress_tokens", "stt.whisper.suppress_tokens"),
@@ -92,14 +91,12 @@ def _vocabulary(file: GGUF, n_vocab: int) -> vocabulary.Vocabulary:
     return found
 
 
-def _quant(file: GGUF, tensors: Mapping[str, Tensor]) -> str:
-    """The quant in the file's own word, else the type of most decoder matrices."""
+def quant_word(file: GGUF) -> str | None:
+    """The quant in the file's own word, where its keys have one."""
     if word := file.text("sayso.format"):
         return word
     file_type = file.integer("general.file_type")
-    if file_type is not None and (name := _FILE_TYPES.get(file_type)):
-        return name
-    return main_type(tensors)
+    return _FILE_TYPES.get(file_type) if file_type is not None else None
 
 
 _FILE_TYPES = {

@@ -180,6 +180,28 @@ def read(path: Path) -> GGUF:
     return GGUF(path, version, metadata, _map_tensors(cursor.view, headers, start, _alignment(metadata)))
 
 
+def read_start(start: bytes, path: Path) -> tuple[GGUF, bool]:
+    """What the first bytes of a file say, as far as they go, and whether the whole header lies in them.
+
+    The tensors have no data. path: for messages. Raises ModelFileError where this is no GGUF that Sayso reads.
+    """
+    cursor = _Cursor(np.frombuffer(start, np.uint8))
+    version = _read_version(cursor)
+    metadata: dict[str, Value] = {}
+    tensors: dict[str, Tensor] = {}
+    try:
+        n_tensors, n_keys = cursor.scalar("<Q", "tensors"), cursor.scalar("<Q", "metadata")
+        for _ in range(n_keys):
+            key = cursor.string("metadata", MAX_NAME_BYTES)
+            metadata[key] = _read_value(cursor, cursor.scalar("<I", "metadata"), key)
+        for _ in range(n_tensors):
+            header = _read_tensor_header(cursor)
+            tensors[header.name] = Tensor(header.name, header.shape, header.type, np.empty((0, 0), np.uint8))
+    except ModelFileError:  # where the bytes end, or where a fault lies: `read` tells which, when the file is here
+        return GGUF(path, version, metadata, tensors), False
+    return GGUF(path, version, metadata, tensors), True
+
+
 def map_file(path: Path) -> Buffer:
     """The file as read-only bytes; raises ModelFileError where it is missing, empty, a directory or unreadable."""
     try:

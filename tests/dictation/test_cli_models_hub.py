@@ -30,17 +30,24 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield state
 
 
-def test_lists_a_repository_with_sizes(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
-    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", bytes(5_000_000))
+def test_lists_a_repository_by_what_its_headers_say(
+    server: Hub, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", tiny_en_q8.read_bytes())
+    server.add(REPO, "whisper-tiny.en-Q4_0.gguf", tiny_en_q8.read_bytes())
     server.add(REPO, "README.md", b"hi")
     assert cli.main(["models", "list", "--remote", REPO]) == 0
-    assert capsys.readouterr().out == f"{REPO}:Q8_0      5 MB\n"
+    right, wrong = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert right == [f"{REPO}:Q8_0", "43", "MB", "Q8_0"]
+    assert wrong[0] == f"{REPO}:whisper-tiny.en-Q4_0.gguf" and " ".join(wrong[3:]).startswith("Q8_0 it is Q8_0")
+    assert cli.main(["models", "pull", f"{REPO}:Q4_0"]) == 1
+    assert "its header says Q8_0" in capsys.readouterr().err
 
 
 def test_lists_the_catalogue_as_json(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["models", "list", "--available", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert {"model": "base:Q8_0", "size_bytes": 84_904_384}.keys() == rows[0].keys()
+    assert {"model", "size_bytes", "quant", "note"} == rows[0].keys()
     assert any(row["model"] == "large-v3-turbo:Q4_K_M" for row in rows)
 
 

@@ -223,30 +223,30 @@ class _HubHandler(BaseHTTPRequestHandler):
             return self._send(200, b"<html>log in</html>", {"Content-Type": "text/html"}, body)
         if fault.kind == "damage":
             data = data[:-1] + bytes([data[-1] ^ 1])
-        start, status = self._range(len(data), fault)
-        if start is None:
+        asked, status = self._range(len(data), fault)
+        if asked is None:
             return self._send(416, b"", {"Content-Range": f"bytes */{len(data)}"}, body)
         headers = {"Content-Type": "application/octet-stream", "ETag": '"x"', "Accept-Ranges": "bytes"}
         if status == 206:
-            headers["Content-Range"] = f"bytes {start}-{len(data) - 1}/{len(data)}"
+            headers["Content-Range"] = f"bytes {asked.start}-{asked.stop - 1}/{len(data)}"
         self.send_response(status)
         for key, value in headers.items():
             self.send_header(key, value)
-        self.send_header("Content-Length", str(len(data) - start))
+        self.send_header("Content-Length", str(len(asked)))
         self.end_headers()
         if body:
-            self._stream(data[start:], fault)
+            self._stream(memoryview(data)[asked.start : asked.stop], fault)
 
-    def _range(self, size: int, fault: Fault) -> tuple[int | None, int]:
-        asked = re.fullmatch(r"bytes=(\d+)-\d*", self.headers.get("Range", ""))
+    def _range(self, size: int, fault: Fault) -> tuple[range | None, int]:
+        asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if not asked or fault.kind == "ignore_range":
-            return 0, 200
-        start = int(asked[1])
+            return range(size), 200
+        start, stop = int(asked[1]), min(int(asked[2]) + 1, size) if asked[2] else size
         if fault.kind == "wrong_range":
             start = max(0, start - 7)
-        return (start, 206) if start < size else (None, 416)
+        return (range(start, stop), 206) if start < size else (None, 416)
 
-    def _stream(self, data: bytes, fault: Fault) -> None:
+    def _stream(self, data: memoryview, fault: Fault) -> None:
         try:
             for at in range(0, len(data), 1 << 16):
                 if fault.kind in ("drop", "short") and at >= fault.after:

@@ -266,7 +266,7 @@ class ModelsPage(QScrollArea):
         more.addWidget(button(self.tr("Add a file…"), self._add_file))
         more.addStretch(1)
         column.addLayout(more)
-        column.addWidget(theme.Quiet(self.tr("Or drop a GGUF or ggml file here.")))
+        column.addWidget(theme.Quiet(self.tr("Or drop a GGUF or ggml file here, or a folder of models.")))
         column.addStretch(1)
         self.setWidget(holder)
 
