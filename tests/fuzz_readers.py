@@ -1,8 +1,8 @@
 """Fuzzes every model file reader with mutated real files: `python -m tests.fuzz_readers --seconds 60 [--seed N]`.
 
-Each input must load, or be refused with one ModelFileError, within five seconds of processor time and without asking for
-more memory than twice the largest input (on Linux: a limit on the address space). A fault stops the run and leaves the input behind as
-fuzz-fault-<format>.
+Each input must load, or be refused with one ModelFileError, within five seconds of processor time and without asking
+for more memory than twice the largest input (on Linux: a limit on the address space). A fault stops the run and leaves
+the input behind as fuzz-fault-<format>.
 """
 
 from __future__ import annotations

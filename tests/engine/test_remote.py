@@ -37,7 +37,7 @@ def other_model(folder: Path, architecture: str) -> bytes:
 
 def look(server: Hub, name: str, data: bytes) -> remote.Looked:
     server.add(REPO, name, data)
-    (looked,) = [at for at in remote.look_at_all(hub.list_files(REPO, endpoint=server.url), server.url)]
+    (looked,) = remote.look_at_all(hub.list_files(REPO, endpoint=server.url), server.url)
     return looked
 
 

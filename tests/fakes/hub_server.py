@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -50,6 +51,7 @@ class Hub:
     bytes_sent: int = 0
     chunk_pause_s: float = 0.0
     url: str = ""
+    port: int = 0
 
     def add(self, repo: str, name: str, data: bytes) -> None:
         self.files[repo, name] = data
@@ -59,10 +61,15 @@ class Hub:
 
 
 @contextmanager
-def serve() -> Iterator[Hub]:
+def serve(tls: ssl.SSLContext | None = None) -> Iterator[Hub]:
+    """tls: speak HTTPS with this certificate."""
     hub = Hub()
     server = _Server(("127.0.0.1", 0), _handler(hub))
-    hub.url = f"http://127.0.0.1:{server.server_address[1]}"
+    hub.port = server.server_address[1]
+    hub.url = f"http://127.0.0.1:{hub.port}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        hub.url = f"https://127.0.0.1:{hub.port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
