@@ -22,7 +22,7 @@ from dictation.frames import SAMPLE_RATE_HZ
 from dictation.history import Entry
 from dictation.results import Results, timings_of
 from dictation.spool import Spool
-from dictation.worker import FailureReport, FinalReport, Worker
+from dictation.worker import FailureReport, FinalReport, Lane
 from engine.errors import EngineError
 from engine.transcript import Transcript
 
@@ -50,13 +50,13 @@ class Kept:
     def __init__(
         self,
         spool: Spool | None,
-        worker: Worker,
+        lane: Lane,
         results: Results,
         publish: Callable[[e.Event], None],
         send: Callable[[Any], None],
     ) -> None:
         self._spool = spool
-        self._worker = worker
+        self._lane = lane
         self._results = results
         self._publish = publish
         self._send = send  # puts a command or a FileRead into the loop's inbox
@@ -135,7 +135,7 @@ class Kept:
     def _begin(self, command: e.Retry | e.TranscribeFile, samples: F32) -> None:
         number, self._next = self._next, self._next - 1
         self._jobs[number] = _Job(command, len(samples))
-        self._worker.transcribe(number, samples, self._results.request(model=command.model))
+        self._lane.transcribe(number, samples, self._results.request(model=command.model))
 
     def _write(self, job: _Job, text: str, transcript: Transcript, model: str) -> int | None:
         if not text:

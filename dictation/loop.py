@@ -31,11 +31,25 @@ from dictation.spool import Spool
 from dictation.take import Take
 from dictation.vad import SpeechDetector
 from dictation.vocabulary import Vocabulary
-from dictation.worker import BeatReport, Build, FailureReport, FinalReport, ModelReport, PartialReport, Worker
+from dictation.worker import (
+    BeatReport,
+    Build,
+    FailureReport,
+    FinalReport,
+    Lane,
+    ModelReport,
+    PartialReport,
+    Report,
+    Worker,
+)
 
 Subscriber = Callable[[e.Event], None]
 
 LOADING_MOST_S = 180.0  # a model that loads for longer is stuck
+
+
+class EngineUsed:
+    """A take of another lane has ended."""
 
 
 class Gestures(Protocol):
@@ -127,7 +141,7 @@ class Loop:
         self._results = Results(
             self._courier, parts.history, parts.settings, self._publish, parts.clock, parts.vocabulary
         )
-        self._kept = Kept(parts.spool, self._worker, self._results, self._publish, put)
+        self._kept = Kept(parts.spool, self._worker.microphone, self._results, self._publish, put)
 
     # -- from any thread
 
@@ -176,6 +190,16 @@ class Loop:
         if self._thread is not None:
             self._thread.join(timeout_s)
         return self._thread is None or not self._thread.is_alive()
+
+    def lane(self, report: Callable[[Report], None]) -> Lane:
+        """Another user of the model beside the microphone; its takes keep the model in memory too."""
+
+        def note(said: Report) -> None:
+            report(said)
+            if isinstance(said, (FinalReport, FailureReport)):
+                self._inbox.put(EngineUsed())
+
+        return self._worker.lane(note)
 
     @property
     def state(self) -> e.State:
@@ -240,6 +264,9 @@ class Loop:
                 self._source_said(item)
             case PartialReport() | FinalReport() | FailureReport() | BeatReport() | ModelReport():
                 self._engine_said(item)
+            case EngineUsed():
+                if self._session.state is e.State.IDLE:
+                    self._idle_since_s = self._clock()
             case TargetNoted():
                 if item.take in self._takes:
                     self._takes[item.take].target = item.target
@@ -458,7 +485,7 @@ class Loop:
         self._idle_since_s = None
         request = self._results.request(effect.start.task)
         detector = self._parts.detector()
-        take = Take(effect.take, effect.start, request, self._worker, self._parts.spool, detector)
+        take = Take(effect.take, effect.start, request, self._worker.microphone, self._parts.spool, detector)
         self._takes[effect.take] = take
         self._tell_problem(take)
         if effect.start.output == "type":

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dictation.vocabulary import prompt
-from dictation.worker import Asked, Live, Request
-from engine.transcript import Transcript
+from dictation.worker import Live, Recording, Request
 
 if TYPE_CHECKING:
+    from engine.audio import Audio
     from engine.decode import DecodingOptions
     from engine.transcriber import Transcriber
 
@@ -39,8 +39,8 @@ class Recogniser:
         model = self._transcriber
         return LiveTranscriber(model.runtime, model.tokenizer, options, model.mel_filters)
 
-    def transcribe(self, samples: F32, request: Request, cancelled: Asked) -> Transcript:
-        return self._transcriber.transcribe(samples, self._options(request), cancelled=cancelled)
+    def open(self, recording: F32 | Audio, request: Request) -> Recording:
+        return self._transcriber.begin(recording, self._options(request))
 
     def close(self) -> None:
         self._transcriber.close()
@@ -49,13 +49,16 @@ class Recogniser:
         from engine.decode import DecodingOptions
 
         wanted = request.language
+        given = DecodingOptions()
         multilingual = self._transcriber.languages != ("en",)
         return DecodingOptions(
             # an English-only model writes English whatever is chosen
             language=wanted.language if multilingual else "en",
             languages=wanted.among if multilingual else (),
             task=wanted.task if multilingual else "transcribe",
-            prompt=prompt(request.terms, self._count_tokens) or None,
+            prompt=request.prompt or prompt(request.terms, self._count_tokens) or None,
+            timestamps=request.timestamps,
+            temperatures=given.temperatures if request.temperature is None else (request.temperature,),
         )
 
     def _count_tokens(self, text: str) -> int:

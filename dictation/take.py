@@ -18,7 +18,7 @@ from dictation.frames import SAMPLE_RATE_HZ
 from dictation.segmenter import Cut, Heard, Segmenter
 from dictation.spool import MemoryFile, Spool, SpoolFile
 from dictation.vad import SpeechDetector
-from dictation.worker import Request, Worker
+from dictation.worker import Lane, Request
 
 F32 = NDArray[np.float32]
 
@@ -33,7 +33,7 @@ class Take:
         number: int,
         start: Start,
         request: Request,
-        worker: Worker,
+        lane: Lane,
         spool: Spool | None,
         detector: SpeechDetector | None = None,
     ) -> None:
@@ -54,11 +54,11 @@ class Take:
         self.final: FinalText | None = None
         self.undo_previous = False
         self.failed = False  # the recogniser gave this take up while it was spoken
-        self._worker = worker
+        self._lane = lane
         self._segmenter = Segmenter(detector)
         self._fed: list[tuple[int, int] | int] = []  # (start, stop), or a cut
         self._everything = False
-        worker.begin(number, request)
+        lane.begin(number, request)
 
     @property
     def speaking(self) -> bool:
@@ -87,23 +87,23 @@ class Take:
         for step in self._segmenter.push(frames):
             if isinstance(step, Cut):
                 self._fed.append(step.at)
-                self._worker.cut(self.number, step.at)
+                self._lane.cut(self.number, step.at)
             else:
                 self._fed.append((step.start, step.start + len(step.samples)))
-                self._worker.feed(self.number, step.samples, step.start)
+                self._lane.feed(self.number, step.samples, step.start)
 
     def hurry(self) -> None:
-        self._worker.hurry(self.number)
+        self._lane.hurry(self.number)
 
     def end(self) -> Heard:
         """Nothing more comes. The recogniser is told to finish, unless there was nothing to recognise."""
         self.heard = self._segmenter.finish()
         if self.heard.silent:
-            self._worker.drop(self.number)
+            self._lane.drop(self.number)
         else:
             self._everything = self.heard.decode_everything
             if self._everything or self.failed:
-                self._worker.drop(self.number)
+                self._lane.drop(self.number)
                 self.feed_again()
             else:
                 self._finish()
@@ -111,15 +111,15 @@ class Take:
 
     def feed_again(self) -> None:
         """Give the recogniser all of this again, from the spool; the end too, if it has come."""
-        self._worker.begin(self.number, self.request)
+        self._lane.begin(self.number, self.request)
         if self._everything:
             self._feed_everything()
         else:
             for item in self._fed:
                 if isinstance(item, int):
-                    self._worker.cut(self.number, item)
+                    self._lane.cut(self.number, item)
                 else:
-                    self._worker.feed(self.number, self.file.read(*item), item[0])
+                    self._lane.feed(self.number, self.file.read(*item), item[0])
         if self.heard is not None:
             self._finish()
 
@@ -127,15 +127,15 @@ class Take:
         assert self.heard is not None
         spoke = self.heard.speech_s > 0
         # where the detector found too little, it is no witness for any piece
-        self._worker.finish(self.number, None if self._everything and spoke else spoke)
+        self._lane.finish(self.number, None if self._everything and spoke else spoke)
 
     def _feed_everything(self) -> None:
         for start in range(0, self.file.samples, CHUNK_AGAIN):
-            self._worker.feed(self.number, self.file.read(start, start + CHUNK_AGAIN), start)
+            self._lane.feed(self.number, self.file.read(start, start + CHUNK_AGAIN), start)
 
     def keep(self, reason: str) -> str | None:
         """Leave the audio in the spool; the name to ask for it by."""
-        self._worker.drop(self.number)
+        self._lane.drop(self.number)
         if self.file.samples == 0:
             self.file.remove()
             return None
@@ -144,5 +144,5 @@ class Take:
 
     def drop(self) -> None:
         """Forget the take and its audio."""
-        self._worker.drop(self.number)
+        self._lane.drop(self.number)
         self.file.remove()

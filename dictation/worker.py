@@ -1,11 +1,15 @@
 """The engine thread: loads a model, recognises while somebody speaks, ends takes in order, frees the model.
 
-The session loop calls the methods of `Worker` and never waits; answers come back through `report`, from the engine
-thread. Each take has a queue of what was heard; a step takes all of it at once, so that the newest audio is looked at
-and nothing queues up. A partial is given up as soon as any take waits for its end.
+Takes come through a `Lane`: the microphone's, which the session loop owns, and those of other users of the same model
+(the local API). Its calls never wait; answers come back through the lane's `report`, from the engine thread. Each take
+has a queue of what was heard; a step takes all of it at once, so that the newest audio is looked at and nothing queues
+up. A partial is given up as soon as a take that goes before it waits for its end.
+
+The microphone's takes go before everything else, and what is being done for others is given up for them; it goes on
+from there afterwards. The others, and whole recordings, take turns: a look at a take, a window of a recording.
 
 Failure mode: a thread that hangs in native code can't be stopped. `replace` leaves it behind (its answers carry an old
-generation and are dropped) and starts another with the takes that are left; the loop feeds them again from the spool.
+generation and are dropped) and starts another; the owners of the takes that are left feed them again from the spool.
 """
 
 from __future__ import annotations
@@ -14,9 +18,9 @@ import contextlib
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +31,17 @@ from dictation.events import ModelChanged, ModelStatus
 from dictation.languages import LanguageRequest
 from dictation.vocabulary import Term
 from engine.errors import Cancelled, EngineError, ModelNotFoundError
-from engine.transcript import Transcript
+from engine.transcript import Segment, Transcript
+
+if TYPE_CHECKING:
+    from engine.audio import Audio
 
 F32 = NDArray[np.float32]
 Asked = Callable[[], bool]
 
 TOUCH_AFTER_S = 30.0  # of rest: the weights may have been paged out, so they are touched at key-down
 BEAT_S = 1.0  # between two signs of life
+HEAD_START_S = 2.0  # by which a take that waits for its end is let in earlier than those that go on
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,10 @@ class Request:
     terms: tuple[Term, ...] = ()  # the user's vocabulary
     live: bool = True  # show text while it is spoken
     model: str | None = None  # None: the active one
+    # of whole recordings
+    timestamps: bool = False  # segments with times
+    prompt: str = ""  # text before the audio; it goes before the vocabulary
+    temperature: float | None = None  # None: 0, and higher where a text can't be trusted
 
 
 class Partial(Protocol):
@@ -69,6 +81,19 @@ class Live(Protocol):
     def finish(self, heard_speech: bool | None = None, cancelled: Asked | None = None) -> Transcript: ...
 
 
+class Recording(Protocol):
+    """A whole recording being recognised, window by window: `engine.transcriber.Transcription`."""
+
+    @property
+    def segments(self) -> Sequence[Segment]: ...
+    @property
+    def done_s(self) -> float: ...
+
+    def step(self, cancelled: Asked | None = None) -> bool: ...
+
+    def transcript(self) -> Transcript: ...
+
+
 class Model(Protocol):
     """A loaded model; belongs to the thread that built it."""
 
@@ -81,7 +106,7 @@ class Model(Protocol):
 
     def begin(self, request: Request) -> Live: ...
 
-    def transcribe(self, samples: F32, request: Request, cancelled: Asked) -> Transcript: ...
+    def open(self, recording: F32 | Audio, request: Request) -> Recording: ...
 
     def close(self) -> None: ...
 
@@ -114,6 +139,25 @@ class FailureReport:
 
 
 @dataclass(frozen=True)
+class WindowReport:
+    """One more window of a whole recording is done. Not said to the microphone's lane."""
+
+    take: int
+    segments: tuple[Segment, ...] = field(repr=False)  # found in it
+    done_s: float
+
+
+@dataclass(frozen=True)
+class AgainReport:
+    """The model has changed, or the recogniser was replaced: the take is forgotten and must be fed again.
+
+    Not said to the microphone's lane, whose owner is the one who changes and replaces.
+    """
+
+    take: int
+
+
+@dataclass(frozen=True)
 class BeatReport:
     """The engine makes progress."""
 
@@ -123,39 +167,110 @@ class ModelReport:
     event: ModelChanged
 
 
-Report = PartialReport | FinalReport | FailureReport | BeatReport | ModelReport
+Report = PartialReport | FinalReport | FailureReport | WindowReport | AgainReport | BeatReport | ModelReport
 
 # ---- the worker -----------------------------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class _Job:
-    """A take on its way through the engine. Guarded by the worker's lock, but for `live`."""
+    """A take on its way through the engine. Guarded by the worker's lock, but for `live` and `opened`."""
 
+    lane: Lane
     take: int
     request: Request
     model: str
     heard: deque[tuple[F32, int] | int] = field(default_factory=deque)  # (samples, start), or a cut
+    n_waiting: int = 0  # samples in `heard`
     hurry: bool = False
     finish: bool = False
-    offline: F32 | None = None  # a whole recording instead of a growing one
+    recording: F32 | Audio | None = None  # a whole one instead of a growing one
     heard_speech: bool | None = None
     dropped: bool = False
-    live: Live | None = None  # of the engine thread
     touched: bool = False
+    served_s: float = 0.0
+    live: Live | None = None  # of the engine thread
+    opened: Recording | None = None  # of the engine thread
+
+    @property
+    def goes_first(self) -> bool:
+        """A take of the microphone."""
+        return self.lane.is_microphone and self.recording is None
+
+    @property
+    def has_news(self) -> bool:
+        return not self.touched or (bool(self.heard) and (self.request.live or self.hurry))
+
+    @property
+    def is_ready(self) -> bool:
+        return self.recording is not None or self.finish or self.has_news
+
+
+class Lane:
+    """One user of the worker, with numbers of its own for its takes. All calls return at once, from any thread.
+
+    report: must only put its argument in a queue.
+    """
+
+    def __init__(self, worker: Worker, report: Callable[[Report], None], is_microphone: bool = False) -> None:
+        self._worker = worker
+        self.report = report
+        self.is_microphone = is_microphone
+
+    def begin(self, take: int, request: Request) -> None:
+        """A take begins: load or touch the model while its first words are spoken."""
+        self._worker.add(_Job(self, take, request, ""))
+
+    def feed(self, take: int, samples: F32, start: int) -> None:
+        """More of the take; `start` is the place of the first sample in it."""
+
+        def feed(job: _Job) -> None:
+            job.heard.append((samples, start))
+            job.n_waiting += len(samples)
+
+        self._worker.tell(self, take, feed)
+
+    def cut(self, take: int, at: int) -> None:
+        """A piece of the take ends before sample `at`."""
+        self._worker.tell(self, take, lambda job: job.heard.append(at))
+
+    def hurry(self, take: int) -> None:
+        """Key up: drop the partial that is being made, look at all there is."""
+        self._worker.tell(self, take, lambda job: setattr(job, "hurry", True))
+
+    def finish(self, take: int, heard_speech: bool | None) -> None:
+        """Nothing more comes: answer with a FinalReport or a FailureReport."""
+
+        def last(job: _Job) -> None:
+            job.finish, job.heard_speech = True, heard_speech
+
+        self._worker.tell(self, take, last)
+
+    def transcribe(self, take: int, recording: F32 | Audio, request: Request) -> None:
+        """Recognise a whole recording, in the gaps that takes leave. Answers as a take does."""
+        self._worker.add(_Job(self, take, request, "", recording=recording, finish=True))
+
+    def drop(self, take: int) -> None:
+        """Forget a take; no answer comes any more."""
+        self._worker.drop(self, take)
+
+    def waiting(self, take: int) -> int:
+        """Samples of a take that the engine has not looked at yet."""
+        return self._worker.waiting(self, take)
 
 
 class Worker:
-    """See the module. `build` makes a model on the engine thread; `report` must only put its argument in a queue."""
+    """See the module. `build` makes a model on the engine thread; `report` is that of the microphone's lane."""
 
     def __init__(
         self, build: Build, report: Callable[[Report], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._build = build
-        self._report_to = report
+        self.microphone = Lane(self, report, is_microphone=True)
         self._clock = clock
         self._lock = threading.Condition()
-        self._jobs: dict[int, _Job] = {}  # by take, oldest first
+        self._jobs: dict[tuple[Lane, int], _Job] = {}  # oldest first
+        self._dropped: list[_Job] = []  # what the engine holds for them is freed on its own thread
         self._active = ""
         self._device = "auto"
         self._wanted = False  # the active model should be in memory
@@ -169,9 +284,15 @@ class Worker:
     # -- called by the session loop
 
     def use(self, name: str, device: str = "auto") -> None:
-        """Make a model the active one; loads it when the takes that began with another have ended."""
+        """Make a model the active one; loads it when the takes that began with another have ended.
+
+        Other lanes' takes begin anew with it: two models in turn would be loaded in a circle.
+        """
         with self._lock:
+            changed = name != self._active
             self._active, self._device, self._wanted = name, device, bool(name)
+            if changed:
+                self._send_back()
             self._wake()
 
     @property
@@ -184,47 +305,9 @@ class Worker:
             self._wanted = False
             self._wake()
 
-    def begin(self, take: int, request: Request) -> None:
-        """A take begins: load or touch the model while its first words are spoken."""
-        with self._lock:
-            self._jobs[take] = _Job(take, request, request.model or self._active)
-            self._wanted = bool(self._active)
-            self._wake()
-
-    def feed(self, take: int, samples: F32, start: int) -> None:
-        """More of the take; `start` is the place of the first sample in it."""
-        self._tell(take, lambda job: job.heard.append((samples, start)))
-
-    def cut(self, take: int, at: int) -> None:
-        """A piece of the take ends before sample `at`."""
-        self._tell(take, lambda job: job.heard.append(at))
-
-    def hurry(self, take: int) -> None:
-        """Key up: drop the partial that is being made, look at all there is."""
-        self._tell(take, lambda job: setattr(job, "hurry", True))
-
-    def finish(self, take: int, heard_speech: bool | None) -> None:
-        """Nothing more comes: answer with a FinalReport or a FailureReport."""
-
-        def last(job: _Job) -> None:
-            job.finish, job.heard_speech = True, heard_speech
-
-        self._tell(take, last)
-
-    def transcribe(self, take: int, samples: F32, request: Request) -> None:
-        """Recognise a whole recording, when no take waits. Answers as a take does."""
-        with self._lock:
-            job = _Job(take, request, request.model or self._active, offline=samples, finish=True)
-            self._jobs[take] = job
-            self._wake()
-
-    def drop(self, take: int) -> None:
-        """Forget a take; no answer comes any more."""
-        with self._lock:
-            job = self._jobs.pop(take, None)
-            if job is not None:
-                job.dropped = True
-            self._wake()
+    def lane(self, report: Callable[[Report], None]) -> Lane:
+        """Another user beside the microphone."""
+        return Lane(self, report)
 
     def replace(self) -> None:
         """Leave a thread that does not answer, and start another; all takes are forgotten and must be fed again."""
@@ -233,7 +316,9 @@ class Worker:
             self._generation += 1
             for job in self._jobs.values():
                 job.dropped = True
+            self._send_back()
             self._jobs.clear()
+            self._dropped.clear()
             self._thread = None
             self.loading_since_s = None
             self._wake()
@@ -250,17 +335,52 @@ class Worker:
             thread.join(timeout_s)
         return thread is None or not thread.is_alive()
 
-    def _tell(self, take: int, what: Callable[[_Job], object]) -> None:
-        with self._lock:
-            job = self._jobs.get(take)
-            if job is not None:
-                what(job)
-                self._wake()
-
     def settle(self, timeout_s: float) -> bool:
         """Wait until everything fed has been looked at; False when it was not in time. For clips, which can wait."""
         with self._lock:
             return self._lock.wait_for(lambda: self._resting or self._closing, timeout_s)
+
+    # -- called by lanes
+
+    def add(self, job: _Job) -> None:
+        with self._lock:
+            job.model = job.request.model or self._active
+            job.served_s = self._clock()
+            self._jobs[job.lane, job.take] = job
+            if job.recording is None or not job.lane.is_microphone:
+                self._wanted = bool(self._active)
+            self._wake()
+
+    def tell(self, lane: Lane, take: int, what: Callable[[_Job], object]) -> None:
+        with self._lock:
+            job = self._jobs.get((lane, take))
+            if job is not None:
+                what(job)
+                self._wake()
+
+    def drop(self, lane: Lane, take: int) -> None:
+        with self._lock:
+            job = self._jobs.pop((lane, take), None)
+            if job is not None:
+                self._forget(job)
+            self._wake()
+
+    def waiting(self, lane: Lane, take: int) -> int:
+        with self._lock:
+            job = self._jobs.get((lane, take))
+            return 0 if job is None else job.n_waiting
+
+    def _send_back(self) -> None:
+        """Let the other lanes begin their takes anew."""
+        for job in [job for job in self._jobs.values() if not job.lane.is_microphone]:
+            del self._jobs[job.lane, job.take]
+            self._forget(job)
+            job.lane.report(AgainReport(job.take))
+
+    def _forget(self, job: _Job) -> None:
+        job.dropped = True
+        if job.live is not None or job.opened is not None:
+            self._dropped.append(job)
 
     def _wake(self) -> None:
         self._resting = False
@@ -290,9 +410,9 @@ class Worker:
     def _loading(self, is_loading: bool) -> None:
         self.loading_since_s = self._clock() if is_loading else None
 
-    def _report(self, generation: int, report: Report) -> None:
+    def _report(self, generation: int, report: Report, lane: Lane | None = None) -> None:
         if generation == self._generation and not self._closing:
-            self._report_to(report)
+            (lane or self.microphone).report(report)
 
     def _next(self, generation: int, loaded: str) -> _Job | str | None:
         """The next job, the name of a model to load ("" frees it), or None at the end. Waits."""
@@ -300,6 +420,7 @@ class Worker:
             while True:
                 if self._closing or generation != self._generation:
                     return None
+                self._dropped.clear()
                 job = self._most_urgent()
                 if job is not None:
                     return job
@@ -313,39 +434,32 @@ class Worker:
                 self._lock.wait()
 
     def _most_urgent(self) -> _Job | None:
-        """The oldest take that waits for its end; then the newest that has news; then whole recordings."""
+        """The microphone's oldest take that waits for its end, its newest that has news, then the others in turn."""
         jobs = list(self._jobs.values())
-        for job in jobs:
-            if job.finish and job.offline is None:
+        first = [job for job in jobs if job.goes_first]
+        for job in first:
+            if job.finish:
                 return job
-        for job in reversed(jobs):
-            if job.offline is None and (not job.touched or (job.heard and (job.request.live or job.hurry))):
+        for job in reversed(first):
+            if job.has_news:
                 return job
-        return next((job for job in jobs if job.offline is not None), None)
+        others = [job for job in jobs if job.is_ready and not job.goes_first]
+        strangers = [job for job in others if job.model != self._active]  # of a model that is to be loaded for them
+        if first:  # the model stays while somebody speaks
+            others = [job for job in others if job not in strangers]
+        elif strangers:
+            return strangers[0]
+        return min(others, key=_turn_s, default=None)
 
     def _step(self, generation: int, bench: _Bench, job: _Job) -> None:
         """One step of a take. A job's exception is its reply."""
         try:
             model = bench.load(job.model, self._device)
-            if job.offline is not None:
-                done = model.transcribe(job.offline, job.request, lambda: self._is_over(generation, job))
-                self._end(generation, job, FinalReport(job.take, done, model.name))
-                return
-            if job.live is None:
-                job.live = model.begin(job.request)
-            if not job.touched:
-                job.touched = True
-                bench.touch()
-            finish, heard_speech = self._take_news(job)
-            if finish:
-                transcript = job.live.finish(heard_speech, lambda: self._is_over(generation, job))
-                self._end(generation, job, FinalReport(job.take, transcript, model.name))
+            if job.recording is not None:
+                self._step_recording(generation, model, job, job.recording)
             else:
-                partial = job.live.partial(lambda: self._is_over(generation, job) or self._someone_waits(job))
-                if partial is not None:
-                    report = PartialReport(job.take, partial.firm, partial.tentative, partial.seconds)
-                    self._report(generation, report)
-            bench.used_s = self._clock()
+                self._step_take(generation, bench, model, job)
+            bench.used_s = job.served_s = self._clock()
         except Cancelled:
             pass
         except EngineError as error:
@@ -355,11 +469,42 @@ class Worker:
             text = f"Recognition failed ({type(error).__name__}). The audio is kept: try again, or with another model."
             self._end(generation, job, FailureReport(job.take, text))
 
+    def _step_recording(self, generation: int, model: Model, job: _Job, recording: F32 | Audio) -> None:
+        """One window of a whole recording."""
+        if job.opened is None:
+            job.opened = model.open(recording, job.request)
+        found = len(job.opened.segments)
+        if not job.opened.step(lambda: self._is_over(generation, job) or self._someone_waits(job, finish=False)):
+            self._end(generation, job, FinalReport(job.take, job.opened.transcript(), model.name))
+        elif not job.lane.is_microphone:
+            report = WindowReport(job.take, tuple(job.opened.segments[found:]), job.opened.done_s)
+            self._report(generation, report, job.lane)
+
+    def _step_take(self, generation: int, bench: _Bench, model: Model, job: _Job) -> None:
+        """Look at what was heard of a take, or end it."""
+        if job.live is None:
+            job.live = model.begin(job.request)
+        if not job.touched:
+            job.touched = True
+            bench.touch()
+        finish, heard_speech = self._take_news(job)
+
+        def given_up() -> bool:
+            waits = not finish and (job.hurry or job.finish)
+            return waits or self._is_over(generation, job) or self._someone_waits(job, finish)
+
+        if finish:
+            transcript = job.live.finish(heard_speech, given_up)
+            self._end(generation, job, FinalReport(job.take, transcript, model.name))
+        elif (partial := job.live.partial(given_up)) is not None:
+            report = PartialReport(job.take, partial.firm, partial.tentative, partial.seconds)
+            self._report(generation, report, job.lane)
+
     def _take_news(self, job: _Job) -> tuple[bool, bool | None]:
         """Hand everything that was heard to the engine, at once."""
         assert job.live is not None
         with self._lock:
-            news, job.heard = job.heard, deque()
+            news, job.heard, job.n_waiting = job.heard, deque(), 0
             finish, heard_speech = job.finish, job.heard_speech
             job.hurry = False
         for item in news:
@@ -377,16 +522,24 @@ class Worker:
             self._report(generation, BeatReport())
         return job.dropped or self._closing or generation != self._generation
 
-    def _someone_waits(self, job: _Job) -> bool:
-        """Whether a partial should be given up: its key went up, or an earlier take waits for its end."""
-        return job.hurry or any(other.finish and other.offline is None for other in list(self._jobs.values()))
+    def _someone_waits(self, job: _Job, finish: bool) -> bool:
+        """Whether a step (`finish`: the last one) should be given up for a take of the microphone."""
+        first = [other for other in list(self._jobs.values()) if other.goes_first and other is not job]
+        if job.goes_first:
+            return not finish and any(other.finish for other in first)
+        return any(other.finish or other.has_news for other in first)
 
     def _end(self, generation: int, job: _Job, report: Report) -> None:
         with self._lock:
-            if self._jobs.get(job.take) is job:
-                del self._jobs[job.take]
+            if self._jobs.get((job.lane, job.take)) is job:
+                del self._jobs[job.lane, job.take]
         if not job.dropped:
-            self._report(generation, report)
+            self._report(generation, report, job.lane)
+
+
+def _turn_s(job: _Job) -> float:
+    """The lowest is next: who was served longest ago, and takes that wait for their end a little earlier."""
+    return job.served_s - (HEAD_START_S if job.finish and job.recording is None else 0.0)
 
 
 class _Bench:

@@ -82,15 +82,18 @@ class Transcriber:
         Raises Cancelled, AudioError for what is no audio or can't be read, OptionError for options that the model can't
         follow, EngineError for a closed model.
         """
+        job = self.begin(samples, options)
+        while job.step(cancelled):
+            if progress is not None:
+                progress(job.done_s, max(job.audio.duration_s, job.done_s))
+        return job.transcript()
+
+    def begin(self, samples: F32 | Audio, options: DecodingOptions | None = None) -> Transcription:
+        """The same, window by window, for a caller that has other work in between. Raises OptionError."""
         if not isinstance(options, DecodingOptions | None):
             raise OptionError(f"options must be DecodingOptions, not {type(options).__name__}.")
         audio = cast(Audio, samples) if hasattr(samples, "window") else Samples(samples)
-        job = _Job(self, audio, options or DecodingOptions())
-        self.runtime.set_cancel(cancelled)
-        try:
-            return job.run(progress)
-        finally:
-            self.runtime.set_cancel(None)
+        return Transcription(self, audio, options or DecodingOptions())
 
     def detect_language(self, samples: F32, among: Sequence[str] = ()) -> dict[str, float]:
         """Probability per language code, from the first 30 s; `among` narrows the choice. {"en": 1} for `.en`."""
@@ -156,8 +159,8 @@ def context_positions(duration_s: float, options: DecodingOptions) -> int | None
 
 
 @dataclass
-class _Job:
-    """One call of `transcribe`: what is carried from window to window."""
+class Transcription:
+    """A recording on its way to a Transcript: what is carried from window to window. `Transcriber.begin` makes it."""
 
     model: Transcriber
     audio: Audio
@@ -167,27 +170,43 @@ class _Job:
     segments: list[Segment] = field(default_factory=list)
     previous: tuple[int, ...] = ()  # tokens that condition the next window
     timings: Timings = field(default_factory=Timings)
+    seek: int = 0  # samples transcribed so far
 
-    def run(self, progress: Progress | None) -> Transcript:
+    def __post_init__(self) -> None:
         if self.options.language is not None:
             self.language = language_code(self.options.language)
         elif not self.model.tokenizer.is_multilingual:
             self.language = "en"
         if self.language:  # wrong wishes fail even where nothing is said
             self.model.tokenizer.sot_sequence(self.language, self.options.task, self.options.timestamps)
-        seek = 0
-        while True:
-            before, window, is_last = self._read(seek)
-            if not len(window):
-                break
-            seek += self._transcribe_window(before, window, seek / SAMPLE_RATE_HZ, is_last)
-            if progress is not None:
-                progress(seek / SAMPLE_RATE_HZ, max(self.audio.duration_s, seek / SAMPLE_RATE_HZ))
+
+    @property
+    def done_s(self) -> float:
+        """How much of the recording has been transcribed."""
+        return self.seek / SAMPLE_RATE_HZ
+
+    def step(self, cancelled: Callable[[], bool] | None = None) -> bool:
+        """Transcribe one more window; False when there is none.
+
+        Raises Cancelled when `cancelled` said stop, which loses the work on this window only: it may be called again.
+        """
+        before, window, is_last = self._read(self.seek)
+        if not len(window):
+            return False
+        self.model.runtime.set_cancel(cancelled)
+        try:
+            self.seek += self._transcribe_window(before, window, self.done_s, is_last)
+        finally:
+            self.model.runtime.set_cancel(None)
+        return True
+
+    def transcript(self) -> Transcript:
+        """All of it, once `step` has said False; before that, what there is so far."""
         return Transcript(
             text="".join(segment.text for segment in self.segments).strip(),
             language=self.language,
             segments=tuple(self.segments),
-            duration_s=seek / SAMPLE_RATE_HZ,
+            duration_s=self.done_s,
             language_probability=self.language_probability,
             timings=self.timings,
         )

@@ -84,9 +84,9 @@ class Words:
         self.requests.append(request)
         return _Growing(self)
 
-    def transcribe(self, samples, request, cancelled):
+    def open(self, recording, request):
         self.requests.append(request)
-        return self.answer(samples, cancelled)
+        return _Recording(self, recording)
 
     def answer(self, samples, cancelled):
         assert threading.current_thread() is self.thread or self.thread is None
@@ -102,6 +102,25 @@ class Words:
 
     def close(self):
         self.closed = True
+
+
+class _Recording:
+    """A whole recording, in one window."""
+
+    segments, done_s = (), 0.0
+
+    def __init__(self, words, samples):
+        self._words, self._samples = words, samples
+
+    def step(self, cancelled=None):
+        if self.segments:
+            return False
+        self._transcript = self._words.answer(self._samples, cancelled or (lambda: False))
+        self.segments, self.done_s = self._transcript.segments, self._transcript.duration_s
+        return True
+
+    def transcript(self):
+        return self._transcript
 
 
 class _Growing:
