@@ -26,6 +26,7 @@ from dictation.desktop.contract import (
 )
 from dictation.desktop.keys import parse
 from dictation.desktop.wayland import compositor
+from dictation.desktop.wayland.evdev import EvdevHotkeys, NoKeyboards, readable
 from dictation.desktop.wayland.portal import PortalHotkeys, PortalMissing, portal_offers_shortcuts
 from dictation.desktop.wayland.tools import ToolFailed, Tools, WaylandClipboard, press_paste, press_return, type_text
 
@@ -54,7 +55,9 @@ class WaylandDesktop:
 
     def capabilities(self) -> list[Capability]:
         keys = self._tools.wtype or self._tools.ydotool
-        offers = portal_offers_shortcuts()
+        hotkeys = "the desktop's GlobalShortcuts portal" if portal_offers_shortcuts() else ""
+        if not hotkeys and readable():
+            hotkeys = "straight from the keyboard (group input); the window gets the keys too"
         line = compositor.toggle_line(self._compositor, parse(DEFAULT_KEYS))
         return [
             Capability(
@@ -66,9 +69,9 @@ class WaylandDesktop:
             Capability("focus", self.tells_target, "whether the window changed while you spoke", ""),
             Capability(
                 "hotkeys",
-                offers,
-                "the desktop's GlobalShortcuts portal" if offers else "this desktop offers no GlobalShortcuts portal",
-                "" if offers else f"Bind a key yourself: {line}",
+                bool(hotkeys),
+                hotkeys or "this desktop offers no GlobalShortcuts portal, and the keyboard may not be read",
+                "" if hotkeys else f"Bind a key yourself: {line}",
             ),
         ]
 
@@ -151,6 +154,10 @@ class WaylandDesktop:
         try:
             return PortalHotkeys(bindings, on_event)
         except PortalMissing:
+            pass
+        try:
+            return EvdevHotkeys(bindings, on_event)
+        except NoKeyboards:
             lines = {
                 binding.action: "This desktop lets no program listen for keys. Bind one yourself: "
                 + compositor.toggle_line(self._compositor, parse(binding.keys))

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from ctypes import wintypes
 
@@ -21,9 +22,16 @@ assert sys.platform == "win32"
 user32 = ctypes.WinDLL("user32", use_last_error=True)
 kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
 advapi32 = ctypes.WinDLL("advapi32", use_last_error=True)
+wtsapi32 = ctypes.WinDLL("wtsapi32", use_last_error=True)
 
 CF_UNICODETEXT, GMEM_MOVEABLE = 13, 2
 WM_RENDERFORMAT, WM_RENDERALLFORMATS, WM_APP, WM_QUIT = 0x305, 0x306, 0x8000, 0x12
+WM_POWERBROADCAST, PBT_APMRESUMEAUTOMATIC = 0x218, 0x12
+WM_WTSSESSION_CHANGE, WTS_SESSION_UNLOCK = 0x2B1, 8
+HWND_MESSAGE = -3
+KEYEVENTF_EXTENDEDKEY, VK_INSERT = 1, 0x2D
+# clipboard formats whose handle is no memory: bitmaps, metafiles, palettes, what the owner draws, private GDI objects
+NO_MEMORY = {2, 3, 9, 14, 0x80, 0x82, 0x83, 0x8E, *range(0x300, 0x400)}
 WH_KEYBOARD_LL, LLKHF_UP, LLKHF_INJECTED = 13, 0x80, 0x10
 TOKEN_QUERY, TOKEN_ELEVATION, QUERY_LIMITED = 8, 20, 0x1000
 ES_PASSWORD, GWL_STYLE = 0x20, -16
@@ -94,6 +102,33 @@ class WNDCLASS(ctypes.Structure):
     )
 
 
+# Handles are pointers; what is not declared here would be cut to an int
+kernel32.GetModuleHandleW.restype = wintypes.HMODULE
+kernel32.GetModuleHandleW.argtypes = [wintypes.LPCWSTR]
+kernel32.CloseHandle.argtypes = [wintypes.HANDLE]
+advapi32.OpenProcessToken.argtypes = [wintypes.HANDLE, wintypes.DWORD, ctypes.POINTER(wintypes.HANDLE)]
+advapi32.GetTokenInformation.argtypes = [
+    *(wintypes.HANDLE, ctypes.c_int, ctypes.c_void_p, wintypes.DWORD, ctypes.POINTER(wintypes.DWORD))
+]
+wtsapi32.WTSRegisterSessionNotification.argtypes = [wintypes.HWND, wintypes.DWORD]
+user32.RegisterSuspendResumeNotification.restype = ctypes.c_void_p
+user32.RegisterSuspendResumeNotification.argtypes = [wintypes.HANDLE, wintypes.DWORD]
+user32.CreateWindowExW.argtypes = [
+    *(wintypes.DWORD, wintypes.LPCWSTR, wintypes.LPCWSTR, wintypes.DWORD),
+    *(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int),
+    *(wintypes.HWND, wintypes.HMENU, wintypes.HINSTANCE, ctypes.c_void_p),
+]
+user32.OpenClipboard.argtypes = [wintypes.HWND]
+user32.GetClipboardOwner.restype = wintypes.HWND
+user32.PostMessageW.argtypes = [wintypes.HWND, wintypes.UINT, wintypes.WPARAM, wintypes.LPARAM]
+user32.PostThreadMessageW.argtypes = [wintypes.DWORD, wintypes.UINT, wintypes.WPARAM, wintypes.LPARAM]
+user32.GetWindowThreadProcessId.argtypes = [wintypes.HWND, ctypes.POINTER(wintypes.DWORD)]
+user32.GetClassNameW.argtypes = [wintypes.HWND, wintypes.LPWSTR, ctypes.c_int]
+user32.GetWindowLongW.argtypes = [wintypes.HWND, ctypes.c_int]
+user32.UnhookWindowsHookEx.argtypes = [wintypes.HHOOK]
+user32.SendInput.argtypes = [wintypes.UINT, ctypes.POINTER(INPUT), ctypes.c_int]
+user32.GetAsyncKeyState.restype = user32.VkKeyScanW.restype = ctypes.c_short
+user32.VkKeyScanW.argtypes = [wintypes.WCHAR]
 kernel32.GlobalAlloc.restype = kernel32.GlobalLock.restype = ctypes.c_void_p
 kernel32.GlobalAlloc.argtypes = [wintypes.UINT, ctypes.c_size_t]
 kernel32.GlobalLock.argtypes = kernel32.GlobalUnlock.argtypes = kernel32.GlobalSize.argtypes = [ctypes.c_void_p]
@@ -126,12 +161,16 @@ def open_clipboard(owner: int | None) -> Iterator[None]:
 
 def _set_data(kind: int, data: bytes) -> None:
     memory = kernel32.GlobalAlloc(GMEM_MOVEABLE, max(len(data), 1))
+    if not memory:
+        raise OSError("There is no memory for the clipboard.")
     ctypes.memmove(kernel32.GlobalLock(memory), data, len(data))
     kernel32.GlobalUnlock(memory)
     user32.SetClipboardData(kind, memory)
 
 
 def _get_data(kind: int) -> bytes | None:
+    if kind in NO_MEMORY:  # a bitmap has a format in memory beside it
+        return None
     memory = user32.GetClipboardData(kind)
     size = kernel32.GlobalSize(memory) if memory else 0
     if not size or size > SAVE_LIMIT_BYTES:
@@ -151,6 +190,7 @@ class MessageWindow:
     def __init__(self) -> None:
         self.taken = threading.Event()
         self.text = ""
+        self.woken: list[Callable[[], None]] = []
         self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._ready = threading.Event()
         threading.Thread(target=self._run, name="clipboard", daemon=True).start()
@@ -160,7 +200,9 @@ class MessageWindow:
         self._procedure = WNDPROC(self._message)
         window_class = WNDCLASS(lpfnWndProc=self._procedure, lpszClassName="SaysoClipboard")
         user32.RegisterClassW(ctypes.byref(window_class))
-        self.handle = user32.CreateWindowExW(0, "SaysoClipboard", "", 0, 0, 0, 0, 0, -3, None, None, None)
+        self.handle = user32.CreateWindowExW(0, "SaysoClipboard", "", 0, 0, 0, 0, 0, HWND_MESSAGE, None, None, None)
+        wtsapi32.WTSRegisterSessionNotification(self.handle, 0)  # of this session
+        user32.RegisterSuspendResumeNotification(self.handle, 0)  # flag 0: to a window
         self._ready.set()
         message = wintypes.MSG()
         while user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:
@@ -179,20 +221,32 @@ class MessageWindow:
             while not self._calls.empty():
                 self._calls.get()()
             return 0
+        if (message, wide) in (
+            (WM_POWERBROADCAST, PBT_APMRESUMEAUTOMATIC),
+            (WM_WTSSESSION_CHANGE, WTS_SESSION_UNLOCK),
+        ):
+            for rearm in self.woken:
+                with contextlib.suppress(OSError):
+                    rearm()
         return int(user32.DefWindowProcW(window, message, wide, long))
 
     def call(self, function: Callable[[], None]) -> None:
-        done = threading.Event()
+        """Run on the window's thread. Raises what it raises, and OSError where it does not come to an end."""
+        done: Future[None] = Future()
 
         def run() -> None:
             try:
                 function()
-            finally:
-                done.set()
+                done.set_result(None)
+            except OSError as error:
+                done.set_exception(error)
 
         self._calls.put(run)
         user32.PostMessageW(self.handle, WM_APP, 0, 0)
-        done.wait(5)
+        try:
+            done.result(5)
+        except TimeoutError as error:
+            raise OSError("The clipboard does not answer.") from error
 
 
 class DelayedText:
@@ -223,9 +277,13 @@ class DelayedText:
         return self._window.taken.wait(timeout_s)
 
     def give_back(self, after_s: float) -> None:
-        timer = threading.Timer(after_s, lambda: self._window.call(self._restore))
+        timer = threading.Timer(after_s, self._restore_soon)
         timer.daemon = True
         timer.start()
+
+    def _restore_soon(self) -> None:
+        with contextlib.suppress(OSError):  # the text stays there instead
+            self._window.call(self._restore)
 
     def _restore(self) -> None:
         if user32.GetClipboardOwner() != self._window.handle:
@@ -249,14 +307,19 @@ class KeyboardHook:
 
     def _start(self) -> None:
         self._ready = threading.Event()
+        self._handle: int | None = None
         self._thread = threading.Thread(target=self._run, name="keyboard-hook", daemon=True)
         self._thread.start()
-        self._ready.wait(5)
+        if not self._ready.wait(5) or not self._handle:
+            raise OSError("it gave no keyboard hook")
 
     def _run(self) -> None:
         self._thread_id = kernel32.GetCurrentThreadId()
-        handle = user32.SetWindowsHookExW(WH_KEYBOARD_LL, self._procedure, None, 0)
+        module = kernel32.GetModuleHandleW(None)
+        handle = self._handle = user32.SetWindowsHookExW(WH_KEYBOARD_LL, self._procedure, module, 0)
         self._ready.set()
+        if not handle:
+            return
         message = wintypes.MSG()
         while user32.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:
             pass
@@ -309,8 +372,13 @@ class Win32Calls:
         for entry, wanted in zip(array, inputs, strict=True):
             entry.type = 1
             flags = (KEYEVENTF_KEYUP if wanted.up else 0) | (KEYEVENTF_UNICODE if wanted.unicode else 0)
-            code = {"wScan": wanted.code} if wanted.unicode else {"wVk": wanted.code}
-            entry.ki = KEYBDINPUT(dwFlags=flags, **code)
+            if wanted.unicode:
+                entry.ki = KEYBDINPUT(dwFlags=flags, wScan=wanted.code)
+                continue
+            if wanted.code == VK_INSERT:
+                flags |= KEYEVENTF_EXTENDEDKEY  # otherwise it is the number pad's, and Num Lock decides
+            # remote desktops and virtual machines pass the scan code on, not the virtual key
+            entry.ki = KEYBDINPUT(dwFlags=flags, wVk=wanted.code, wScan=user32.MapVirtualKeyW(wanted.code, 0))
         return int(user32.SendInput(len(inputs), array, ctypes.sizeof(INPUT)))
 
     def promise_text(self, text: str) -> DelayedText:
@@ -336,11 +404,14 @@ class Win32Calls:
         return bool(user32.GetAsyncKeyState(virtual_key) & 0x8000)
 
     def key_for(self, character: str) -> int | None:
-        found = user32.VkKeyScanW(ord(character)) if ord(character) < 0x10000 else -1
+        found = user32.VkKeyScanW(character) if ord(character) < 0x10000 else -1
         return None if found == -1 or found >> 8 else found & 0xFF
 
     def hook(self, on_key: Callable[[int, bool], bool]) -> Hook:
         return KeyboardHook(on_key)
+
+    def on_wake(self, rearm: Callable[[], None]) -> None:
+        self._window.woken.append(rearm)
 
 
 def _is_elevated(pid: int) -> bool:

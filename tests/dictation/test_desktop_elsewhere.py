@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import queue
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dictation.desktop import back_end_name, macos, windows
-from dictation.desktop.contract import Binding, Desktop, How, KeyEvent, Method, Outcome, Role
+from dictation.desktop.contract import Binding, Desktop, HotkeyError, How, KeyAction, KeyEvent, Method, Outcome, Role
 from dictation.desktop.macos import MacDesktop
 from dictation.desktop.windows import WindowsDesktop
 from tests.fakes.desktops import FakeMac, FakeWindows
@@ -189,6 +191,44 @@ def test_windows_tells_one_press_and_one_release_and_swallows_the_keys() -> None
     assert pc.key(0x20, up=True)
     pc.key(0xA4, up=True)
     assert told(events) == ["dictate press", "dictate release"]
+
+
+@pytest.mark.parametrize("system", ["macos", "windows"])
+def test_after_sleep_or_unlock_the_keys_work_again(system: str) -> None:
+    desktop, fake = make(system)
+    events: list[KeyEvent] = []
+    keys = desktop.hotkeys([Binding("dictate", "F9")], events.append)
+    press = (lambda: fake.event(macos.KEY_DOWN, 101)) if isinstance(fake, FakeMac) else lambda: fake.key(0x78)
+    press()
+    if isinstance(fake, FakeMac):
+        fake.down.clear()
+    fake.wake()  # the release went to the lock screen
+    press()
+    assert told(events) == ["dictate press", "dictate release", "dictate press"]
+    assert (fake.taps if isinstance(fake, FakeMac) else fake.hooks) == 2
+    keys.close()
+
+
+@pytest.mark.parametrize("system", ["macos", "windows"])
+def test_a_system_that_lets_nobody_listen_is_told(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    desktop, fake = make(system)
+
+    def refuse(*_: object) -> None:
+        raise OSError("no")
+
+    monkeypatch.setattr(fake, "start_tap" if system == "macos" else "hook", refuse)
+    with pytest.raises(HotkeyError):
+        desktop.hotkeys([DICTATE], lambda event: None)
+
+
+def test_a_lost_release_is_noticed_within_two_seconds_and_nothing_wakes_at_rest() -> None:
+    mac, events = FakeMac(), queue.SimpleQueue()
+    keys = MacDesktop(mac).hotkeys([Binding("dictate", "F9")], events.put)
+    mac.event(macos.KEY_DOWN, 101)
+    assert events.get(timeout=1).kind is KeyAction.PRESS
+    mac.down.clear()
+    assert events.get(timeout=2).kind is KeyAction.RELEASE
+    keys.close()
 
 
 def told(events: list[KeyEvent]) -> list[str]:

@@ -162,6 +162,9 @@ class FakeMac(FakeSystem):
     def close(self) -> None:
         self.tap_enabled = False
 
+    def on_wake(self, rearm: Callable[[], None]) -> None:
+        self.wake = rearm
+
     def event(self, kind: int, keycode: int, flags: int = 0, repeat: bool = False) -> bool:
         """The person's key, or the system's word about the tap; whether the program is kept from it."""
         (self.down.discard if kind == macos.KEY_UP else self.down.add)(keycode)
@@ -179,6 +182,7 @@ class FakeWindows(FakeSystem):
     down: set[int] = field(default_factory=set)
     units: bytes = b""
     hooked: Callable[[int, bool], bool] | None = None
+    hooks: int = 1
 
     def foreground(self) -> windows.Foreground | None:
         return self.front
@@ -221,10 +225,13 @@ class FakeWindows(FakeSystem):
         return self
 
     def rearm(self) -> None:
-        pass
+        self.hooks += 1
 
     def close(self) -> None:
         self.hooked = None
+
+    def on_wake(self, rearm: Callable[[], None]) -> None:
+        self.wake = rearm
 
     def key(self, virtual_key: int, up: bool = False) -> bool:
         assert self.hooked is not None

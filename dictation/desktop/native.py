@@ -1,0 +1,133 @@
+"""What the Mac's and Windows' back-ends have in common: paste through a promise that tells when it was fetched, typing,
+and everything that stands against either. What the system does lies in a subclass and its calls.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+from dictation.desktop.contract import Clipboard, Delivery, How, Method, Outcome, Target, forbidden_character
+
+RECEIPT_TIMEOUT_S = 2.0
+
+
+class Promise(Protocol):
+    """Text on the clipboard that is handed over when somebody asks for it."""
+
+    def wait_taken(self, timeout_s: float) -> bool:
+        """Wait until the text was fetched."""
+        ...
+
+    def give_back(self, after_s: float) -> None:
+        """Put the old contents back, unless the clipboard has changed meanwhile."""
+        ...
+
+    def keep(self) -> None:
+        """Leave the text there."""
+        ...
+
+
+class NativeCalls(Clipboard, Protocol):
+    """What both systems are asked for."""
+
+    def promise_text(self, text: str) -> Promise:
+        """Offer text, marked so that clipboard histories leave it out."""
+        ...
+
+
+class NativeDesktop:
+    """`Desktop.insert` and `take_back`; a subclass presses the keys."""
+
+    tells_target = True
+    system = ""  # its name in sentences
+
+    def __init__(self, calls: NativeCalls) -> None:
+        self._native = calls
+        self.clipboard: Clipboard = calls
+
+    # the system's part
+
+    def target(self) -> Target | None:
+        raise NotImplementedError
+
+    def _refusal(self) -> str:
+        """Why this system would not let us type now; "" when it would."""
+        return ""
+
+    def _clear_keyboard(self) -> None:
+        """Lift what the person holds, and never press it again."""
+
+    def _press_paste(self) -> bool:
+        raise NotImplementedError
+
+    def _press_return(self, shift: bool = False) -> None:
+        raise NotImplementedError
+
+    def _type_line(self, line: str) -> str:
+        """Type text without line breaks; why it did not get through, or ""."""
+        raise NotImplementedError
+
+    # what is common
+
+    def insert(self, text: str, target: Target | None, how: How = How()) -> Delivery:  # noqa: B008 - frozen
+        started_s = time.monotonic()
+        reason = self._objection(text, target)
+        if reason:
+            return self._held(text, how.method, started_s, reason)
+        if how.method is Method.COPY:
+            self.clipboard.write_text(text)
+            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", _ms(started_s))
+        self._clear_keyboard()
+        delivery = self._type(text, how, started_s) if how.method is Method.TYPE else self._paste(text, how, started_s)
+        if how.submit and delivery.outcome is Outcome.DELIVERED:
+            self._press_return()
+        return delivery
+
+    def _objection(self, text: str, target: Target | None) -> str:
+        if forbidden_character(text):
+            return "The text holds a control character."
+        if refusal := self._refusal():
+            return refusal
+        now = self.target()
+        if now is None:
+            return "No window has the keyboard."
+        if target is not None and not target.same_place(now):
+            return "Another window has the keyboard now."
+        return ""
+
+    def _paste(self, text: str, how: How, started_s: float) -> Delivery:
+        if not text:
+            return Delivery(Outcome.DELIVERED, Method.PASTE, "nothing to insert", _ms(started_s))
+        promise = self._native.promise_text(text)
+        pressed = self._press_paste()
+        if not pressed or not promise.wait_taken(RECEIPT_TIMEOUT_S):
+            promise.keep()
+            reason = "The window did not take the text in time." if pressed else f"{self.system} let no key through."
+            return Delivery(Outcome.HELD, Method.PASTE, "no fetch seen", _ms(started_s), reason)
+        promise.give_back(how.linger_s)
+        return Delivery(Outcome.DELIVERED, Method.PASTE, "the text was fetched from the clipboard", _ms(started_s))
+
+    def _type(self, text: str, how: How, started_s: float) -> Delivery:
+        text = text.replace("\t", " ")
+        for i, line in enumerate(text.split("\n") if how.typed_newline else [text.replace("\n", " ")]):
+            if i:
+                self._press_return(how.typed_newline.startswith("Shift"))
+            if reason := self._type_line(line):
+                return self._held(text, Method.TYPE, started_s, reason)
+        return Delivery(Outcome.DELIVERED, Method.TYPE, "every key was sent", _ms(started_s))
+
+    def _held(self, text: str, method: Method, started_s: float, reason: str) -> Delivery:
+        self.clipboard.write_text(text)
+        return Delivery(Outcome.HELD, method, "on the clipboard", _ms(started_s), reason)
+
+    def take_back(self, text: str, target: Target) -> Delivery:
+        reason = f"Sayso can't check on {self.system} whether the text is still there; use the program's own undo."
+        return Delivery(Outcome.HELD, Method.AUTO, "nothing was changed", 0.0, reason)
+
+    def close(self) -> None:
+        pass
+
+
+def _ms(started_s: float) -> float:
+    return round((time.monotonic() - started_s) * 1000, 1)
