@@ -1,7 +1,8 @@
 """A transcript as text, JSON, subtitles (SRT, WebVTT) or a table (TSV). Pure: Transcript -> str.
 
 The shapes are those of openai-whisper's writers, so that scripts made for them keep working: subtitle times are
-rounded to milliseconds, TSV has start and end in milliseconds and the text.
+rounded to milliseconds, TSV has start and end in milliseconds and the text. Where the words have times, SRT, TSV and
+timed text have a cue or line for each; WebVTT has its own marks for them, inside the cue of the whole segment.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from engine.transcript import Segment, Transcript
+from engine.transcript import Segment, Transcript, Word
 
 TIMED = frozenset({"srt", "vtt", "tsv"})  # mean nothing without timestamps
 
@@ -34,7 +35,7 @@ def _text(transcript: Transcript) -> str:
 
 def _timed_text(transcript: Transcript) -> str:
     return "".join(
-        f"[{_clock(s.start_s, '.')} --> {_clock(s.end_s, '.')}] {s.text.strip()}\n" for s in _spoken(transcript)
+        f"[{_clock(s.start_s, '.')} --> {_clock(s.end_s, '.')}] {s.text.strip()}\n" for s in _timed(transcript)
     )
 
 
@@ -46,20 +47,17 @@ def _json(transcript: Transcript, file: str | None = None) -> str:
 def _srt(transcript: Transcript) -> str:
     return "\n".join(
         f"{number}\n{_clock(s.start_s, ',')} --> {_clock(s.end_s, ',')}\n{_cue(s)}\n"
-        for number, s in enumerate(_spoken(transcript), start=1)
+        for number, s in enumerate(_timed(transcript), start=1)
     )
 
 
 def _vtt(transcript: Transcript) -> str:
-    cues = (
-        f"{_clock(s.start_s, '.')} --> {_clock(s.end_s, '.')}\n{_cue(s).replace('&', '&amp;').replace('<', '&lt;')}\n"
-        for s in _spoken(transcript)
-    )
+    cues = (f"{_clock(s.start_s, '.')} --> {_clock(s.end_s, '.')}\n{_vtt_cue(s)}\n" for s in _spoken(transcript))
     return "\n".join(["WEBVTT\n", *cues])
 
 
 def _tsv(transcript: Transcript) -> str:
-    rows = (f"{_ms(s.start_s)}\t{_ms(s.end_s)}\t{' '.join(s.text.split())}" for s in _spoken(transcript))
+    rows = (f"{_ms(s.start_s)}\t{_ms(s.end_s)}\t{' '.join(s.text.split())}" for s in _timed(transcript))
     return "\n".join(["start\tend\ttext", *rows]) + "\n"
 
 
@@ -70,7 +68,28 @@ def _spoken(transcript: Transcript) -> list[Segment]:
     return [segment for segment in transcript.segments if segment.text.strip()]
 
 
-def _cue(segment: Segment) -> str:
+def _timed(transcript: Transcript) -> list[Segment | Word]:
+    """What has times of its own: the words of a segment where they are known, else the segment."""
+    parts = (part for segment in _spoken(transcript) for part in (segment.words or [segment]))
+    return [part for part in parts if part.text.strip()]
+
+
+def _vtt_cue(segment: Segment) -> str:
+    """The cue's text; words with times behind a time mark each, which has to lie within the cue."""
+    if not segment.words:
+        return _escaped(_cue(segment))
+    text = ""
+    for word in segment.words:
+        inside = segment.start_s < word.start_s < segment.end_s
+        text += (f"<{_clock(word.start_s, '.')}>" if inside else "") + _escaped(word.text)
+    return " ".join(text.split()).replace("-->", "->")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _cue(segment: Segment | Word) -> str:
     """One line: a blank line would end the cue, and an arrow would start another."""
     return " ".join(segment.text.split()).replace("-->", "->")
 

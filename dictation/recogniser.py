@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dictation.vocabulary import prompt
-from dictation.worker import Live, Recording, Request
+from dictation.worker import Asked, Live, Recording, Request
 
 if TYPE_CHECKING:
     from engine.audio import Audio
@@ -31,6 +31,9 @@ class Recogniser:
 
     def warm_up(self) -> None:
         self._transcriber.warm_up()
+
+    def prepare(self, cancelled: Asked) -> bool:
+        return self._transcriber.prepare(cancelled)
 
     def begin(self, request: Request) -> Live:
         from engine.streaming import LiveOptions, LiveTranscriber

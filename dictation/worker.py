@@ -42,6 +42,7 @@ Asked = Callable[[], bool]
 TOUCH_AFTER_S = 30.0  # of rest: the weights may have been paged out, so they are touched at key-down
 BEAT_S = 1.0  # between two signs of life
 HEAD_START_S = 2.0  # by which a take that waits for its end is let in earlier than those that go on
+PREPARE = "\0prepare"  # no model's name
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class Model(Protocol):
     def device(self) -> str: ...
 
     def warm_up(self) -> None: ...
+
+    def prepare(self, cancelled: Asked) -> bool:
+        """Do one more thing that only saves time later; False when none is left. Raises Cancelled."""
+        ...
 
     def begin(self, request: Request) -> Live: ...
 
@@ -395,9 +400,11 @@ class Worker:
     def _run(self, generation: int) -> None:
         bench = _Bench(self._build, lambda report: self._report(generation, report), self._loading, self._clock)
         try:
-            while (work := self._next(generation, bench.name)) is not None:
+            while (work := self._next(generation, bench)) is not None:
                 if isinstance(work, _Job):
                     self._step(generation, bench, work)
+                elif work is PREPARE:
+                    bench.prepare(lambda: self._must_give_way(generation))
                 elif work:
                     with contextlib.suppress(EngineError):  # it has been reported
                         bench.load(work, self._device)
@@ -414,8 +421,9 @@ class Worker:
         if generation == self._generation and not self._closing:
             (lane or self.microphone).report(report)
 
-    def _next(self, generation: int, loaded: str) -> _Job | str | None:
-        """The next job, the name of a model to load ("" frees it), or None at the end. Waits."""
+    def _next(self, generation: int, bench: _Bench) -> _Job | str | None:
+        """The next job, the name of a model to load ("" frees it), PREPARE, or None at the end. Waits."""
+        loaded = bench.name
         with self._lock:
             while True:
                 if self._closing or generation != self._generation:
@@ -429,6 +437,8 @@ class Worker:
                     return wanted
                 if wanted and not loaded:
                     return wanted
+                if bench.can_prepare and not self._jobs:
+                    return PREPARE
                 self._resting = True
                 self._lock.notify_all()
                 self._lock.wait()
@@ -522,6 +532,10 @@ class Worker:
             self._report(generation, BeatReport())
         return job.dropped or self._closing or generation != self._generation
 
+    def _must_give_way(self, generation: int) -> bool:
+        """Whether anything else is to be done: what only saves time later gives way."""
+        return bool(self._jobs) or self._closing or generation != self._generation or not self._wanted
+
     def _someone_waits(self, job: _Job, finish: bool) -> bool:
         """Whether a step (`finish`: the last one) should be given up for a take of the microphone."""
         first = [other for other in list(self._jobs.values()) if other.goes_first and other is not job]
@@ -559,6 +573,7 @@ class _Bench:
         self._model: Model | None = None
         self.name = ""  # as asked for; also of a model that could not be loaded, so that it is not tried in a circle
         self.used_s = 0.0
+        self.can_prepare = False  # something is left that only saves time later
 
     def load(self, name: str, device: str) -> Model:
         """The model of that name, loaded and warm. Raises EngineError, and says so in a report."""
@@ -582,9 +597,20 @@ class _Bench:
         finally:
             self._loading(False)
         self._model = model
+        self.can_prepare = True
         self.used_s = self._clock()
         self._say(name, ModelStatus.READY, device=model.device, load_ms=(time.perf_counter() - started) * 1000)
         return model
+
+    def prepare(self, cancelled: Asked) -> None:
+        """One of the things that a model does while nobody waits."""
+        try:
+            self.can_prepare = self._model is not None and self._model.prepare(cancelled)
+        except Cancelled:
+            pass
+        except Exception as error:  # noqa: BLE001 - nobody waits for it, and takes work without
+            log.get("worker").exception("preparing failed: %s", type(error).__name__)
+            self.can_prepare = False
 
     def put_away(self) -> None:
         """Free the model because it is not wanted in memory now."""
@@ -601,6 +627,7 @@ class _Bench:
         if self._model is not None:
             self._model.close()
             self._model = None
+        self.can_prepare = False
 
     def _say(self, name: str, status: ModelStatus, message: str = "", device: str = "", load_ms: float = 0.0) -> None:
         self._report(ModelReport(ModelChanged(name, status, message, device=device, load_ms=load_ms)))

@@ -64,6 +64,7 @@ class DecodingOptions:
     languages: tuple[str, ...] = ()  # detection chooses among these only; none given: among all
     task: str = "transcribe"  # or "translate", into English
     timestamps: bool = False
+    word_times: bool = False  # fill `Segment.words`; costs one more pass of the decoder over the text
     prompt: str | tuple[int, ...] | None = None  # text before the audio: names, spelling, style
     prefix: str | tuple[int, ...] | None = None  # beginning of the text itself
     temperatures: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -380,6 +380,25 @@ class MlxDecoder:
         self._length += agreed
         return choices[: agreed + 1]
 
+    def align(self, tokens: Sequence[int], heads: Sequence[tuple[int, int]], n_words: int) -> tuple[F32, F32]:
+        if self._length:
+            raise OptionError("Only an empty decoder aligns: rewind it first.")
+        self._runtime.check_cancel()
+        seen: dict[tuple[int, int], mx.array] = {}
+
+        def watch(layer: int, probabilities: mx.array) -> None:
+            seen.update({pair: probabilities[0, pair[1]] for pair in heads if pair[0] == layer})
+
+        decoder = self._runtime.model.decoder
+        logits = decoder.reference(tokens, [None] * len(decoder.layers), self._cross, watch)[:-1, :n_words]
+        logits = logits.astype(mx.float32)
+        following = np.array(tokens[1:], np.int32)
+        wanted = mx.array(np.minimum(following, n_words - 1)[:, None])
+        chosen = mx.take_along_axis(logits, wanted, axis=1)[:, 0] - mx.logsumexp(logits, axis=1)
+        weights = mx.stack([seen[layer, head] for layer, head in heads]).astype(mx.float32)
+        mx.eval(weights, chosen)
+        return np.array(weights), np.where(following < n_words, np.array(chosen), -np.inf).astype(np.float32)
+
     def _settle(self) -> None:
         """Wait for a step that ran ahead: it writes a slab row that is about to be written again."""
         if self._running is not None:

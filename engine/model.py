@@ -194,11 +194,18 @@ class Decoder:
         both = [mx.contiguous(kv.transpose(1, 2, 0, 3)) for kv in stacked]
         return CrossKV([kv[:1] for kv in both], [kv[1:] for kv in both])
 
-    def reference(self, tokens: Sequence[int], cache: list[KV | None], cross: CrossKV) -> mx.array:
+    def reference(
+        self,
+        tokens: Sequence[int],
+        cache: list[KV | None],
+        cross: CrossKV,
+        watch: Callable[[int, mx.array], None] = lambda layer, probabilities: None,
+    ) -> mx.array:
         """The plain decoder that the fused step is held against: raw logits (n_tokens, n_vocab).
 
         cache: one entry per layer, None at the start; grows by these tokens. Q, K and V are products of their own,
         and nothing is written in place.
+        watch: called with each layer's cross-attention probabilities, lazy, [1, heads, n_tokens, n_positions].
         """
         start = 0 if cache[0] is None else cache[0][0].shape[2]
         x = self.table.take(mx.array(list(tokens))) + self.positions[start : start + len(tokens)]
@@ -210,18 +217,21 @@ class Decoder:
                 k, v = mx.concatenate([before[0], k], axis=2), mx.concatenate([before[1], v], axis=2)
             cache[i] = (k, v)
             seen = mx.arange(k.shape[2])[None] <= mx.arange(start, k.shape[2])[:, None]
-            x = x + layer.out(join_heads(_plain_attention(q, k, v, seen)))
+            x = x + layer.out(join_heads(_probabilities(q, k, seen) @ v))
             q = split_heads(layer.cross_q(layer.cross_norm(x)))
-            x = x + layer.cross_out(join_heads(_plain_attention(q, cross.keys[i], cross.values[i])))
+            looked_at = _probabilities(q, cross.keys[i])
+            watch(i, looked_at)
+            x = x + layer.cross_out(join_heads(looked_at @ cross.values[i]))
             x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
         return self.table.product(self.norm(x))[:, : self.n_vocab]
 
 
-def _plain_attention(q: mx.array, k: mx.array, v: mx.array, seen: mx.array | None = None) -> mx.array:
+def _probabilities(q: mx.array, k: mx.array, seen: mx.array | None = None) -> mx.array:
+    """What attention looks at, [1, heads, n, m]; seen: True where a key may be seen."""
     scores = (q * HEAD_SIZE**-0.5) @ k.transpose(0, 1, 3, 2)
     if seen is not None:
         scores = mx.where(seen, scores, -mx.inf)
-    return mx.softmax(scores, axis=-1, precise=True) @ v
+    return mx.softmax(scores, axis=-1, precise=True)
 
 
 class Model:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from engine import store
 from engine.audio import log_mel, mel_filters, read_clip
@@ -147,9 +147,74 @@ def measure_faster_whisper(model: str, short: Path, long: Path, threads: int, be
     return figures
 
 
+def measure_whisper_cpp(model: str, short: Path, long: Path, threads: int, begun: float) -> Figures:
+    """whisper.cpp through pywhispercpp, which can't hand a prompt to the decoder at once: no figure for that."""
+    import _pywhispercpp as whisper_cpp
+    from pywhispercpp.model import Model
+
+    whisper = Model(
+        str(_exported(model, "whisper.cpp")),
+        redirect_whispercpp_logs_to=None,
+        n_threads=threads,
+        language="en",
+        no_timestamps=True,
+        no_context=True,
+        temperature_inc=0.0,  # greedy, and no fallback
+        greedy={"best_of": 1},
+        print_progress=False,
+    )
+    brief = read_clip(short)
+    whisper.transcribe(brief)
+    figures = {"cold_start_s": time.time() - begun, "prompt_ms": float("nan")}
+    context: Any = vars(whisper)["_ctx"]
+    whisper_cpp.whisper_pcm_to_mel(context, brief, len(brief), threads)
+    figures["encode_ms"] = best_ms(lambda: whisper_cpp.whisper_encode(context, 0, threads))
+    sot = whisper_cpp.whisper_token_sot(context)
+
+    def tokens() -> None:
+        for n_past in range(N_TOKENS):
+            whisper_cpp.whisper_decode(context, sot, 1, n_past, threads)
+
+    figures["token_ms"] = best_ms(tokens) / N_TOKENS
+    figures["short_ms"] = best_ms(lambda: whisper.transcribe(brief))
+    extended = read_clip(long)
+    figures["long_ms"] = best_ms(lambda: whisper.transcribe(extended))
+    figures["peak_mb"] = peak_mb()
+    return figures
+
+
+def measure_transcribe_cpp(model: str, short: Path, long: Path, threads: int, begun: float) -> Figures:
+    """transcribe.cpp tells its stages' times: a token is the long clip's decoding, prompt and all, over tokens."""
+    import transcribe_cpp
+
+    brief = read_clip(short)
+    greedy = transcribe_cpp.WhisperRunOptions(temperature=0.0, temperature_inc=0.0)
+    with (
+        transcribe_cpp.Model(str(_exported(model, "transcribe.cpp")), backend="cpu") as loaded,
+        loaded.session(n_threads=threads) as session,
+    ):
+
+        def run(samples: Any) -> Any:
+            return session.run(samples, language="en", timestamps="none", family=greedy)
+
+        run(brief)
+        figures = {"cold_start_s": time.time() - begun, "prompt_ms": float("nan")}
+        figures["encode_ms"] = min(run(brief).timings.encode_ms for _ in range(RUNS))
+        figures["short_ms"] = best_ms(lambda: run(brief))
+        extended = read_clip(long)
+        figures["long_ms"] = best_ms(lambda: run(extended))
+        results = [run(extended) for _ in range(RUNS)]
+        n_tokens = len(loaded.tokenize(results[0].text)) + 1
+        figures["token_ms"] = min(result.timings.decode_ms for result in results) / n_tokens
+        figures["peak_mb"] = peak_mb()
+    return figures
+
+
 ENGINES: dict[str, tuple[str, Callable[[str, Path, Path, int, float], Figures]]] = {
     "sayso": ("engine.cpu.native", measure_sayso),
     "faster-whisper": ("faster_whisper", measure_faster_whisper),
+    "whisper.cpp": ("pywhispercpp", measure_whisper_cpp),
+    "transcribe.cpp": ("transcribe_cpp", measure_transcribe_cpp),
 }
 
 
@@ -158,6 +223,17 @@ def _bundle(model: str) -> Path:
     if not path.exists():
         starter = next(s for s in store.STARTERS if s.name == model)
         store.convert_starter(starter, path, "Q8_0")
+    return path
+
+
+def _exported(model: str, dialect: Literal["whisper.cpp", "transcribe.cpp"]) -> Path:
+    """The same Q8_0 weights as another program wants them."""
+    from engine.export import export
+    from engine.gguf import bundle
+
+    path = store.models_dir() / f"{model}-Q8_0.{dialect}"
+    if not path.exists():
+        export(bundle.load(_bundle(model)), "Q8_0", path, dialect=dialect)
     return path
 
 
@@ -199,6 +275,9 @@ def compare(model: str, short: Path, long: Path, threads: int, rounds: int, busy
     _bundle(model)
     if "faster-whisper" in names:
         _ct2_folder(model)
+    for dialect in ("whisper.cpp", "transcribe.cpp"):
+        if dialect in names:
+            _exported(model, dialect)
     results: dict[str, list[Figures]] = {name: [] for name in names}
     with busy_core(busy):
         for _ in range(rounds):
@@ -230,7 +309,7 @@ def table(report: dict[str, Any]) -> str:
         mine = engines["sayso"][row]
         line = f"{row:18}" + "".join(f"{figures[row]:16.2f}" for figures in engines.values())
         lines.append(line + "".join(f"{mine / engines[peer][row]:26.2f}" for peer in peers))
-    return "\n".join(lines)
+    return "\n".join(lines).replace("nan", "  -")
 
 
 def main() -> None:

@@ -163,6 +163,16 @@ class Decoder(Protocol):
         """
         ...
 
+    def align(self, tokens: Sequence[int], heads: Sequence[tuple[int, int]], n_words: int) -> tuple[F32, F32]:
+        """Force tokens through an empty decoder, to see what they look at and how likely they are.
+
+        heads: (layer, head) pairs of the decoder.
+        Returns the probabilities of their cross-attention, (n_heads, n_tokens, n_positions), and the log-probability
+        of each token but the first given those before it, (n_tokens - 1,), among the ids below `n_words`; -inf for
+        one that is not among them. The decoder is empty again afterwards.
+        """
+        ...
+
     def rewind(self, length: int) -> None:
         """Forget all tokens from `length` on. The pending logits are gone until the next prefill."""
         ...

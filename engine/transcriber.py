@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from engine import audio as mel_of
+from engine import word_times
 from engine.audio import (
     DYNAMIC_RANGE,
     INAUDIBLE_LOG_POWER,
@@ -25,14 +26,14 @@ from engine.audio import (
 from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities
 from engine.errors import EngineError, OptionError
 from engine.languages import language_code
-from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Runtime
+from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Decoder, Runtime
 from engine.tokenizer import TIMESTAMP_S, Tokenizer
 from engine.transcript import Segment, Timings, Transcript
 
 if TYPE_CHECKING:
     from engine.checkpoint import Checkpoint
 
-SILENCE_LEVELS = (-1.5, -1.0, -0.5)  # mel of silence beside a whisper, a voice, a loud voice
+SILENCE_LEVELS = (-1.0, -0.5, -1.5)  # mel of silence beside a voice, a loud voice, a whisper
 MIN_WINDOW_S = 0.1  # shorter than any word
 CUT_SEARCH_S = 10  # long audio without timestamps is cut at the quietest point of a window's last ten seconds
 CUT_STEP_S, CUT_SPAN_S = 0.02, 0.2
@@ -48,6 +49,8 @@ class Transcriber:
         self.tokenizer = Tokenizer.of(checkpoint)
         self.name = checkpoint.name
         self.quant = checkpoint.quant
+        self._unprepared = list(SILENCE_LEVELS[1:])
+        self.alignment_heads = word_times.alignment_heads(checkpoint)
         filters = checkpoint.mel_filters
         self.mel_filters = mel_of.mel_filters(checkpoint.dims.n_mels) if filters is None else filters
 
@@ -105,14 +108,31 @@ class Transcriber:
         return language_probabilities(decoder.logits(), self.tokenizer, [language_code(code) for code in among])
 
     def warm_up(self) -> None:
-        """Run everything once, so that the first utterance finds silence encoded and kernels compiled."""
-        for level in SILENCE_LEVELS:
-            mel = np.full((N_FRAMES, len(self.mel_filters)), level, np.float32)
-            mel[0, 0] = level + DYNAMIC_RANGE / 4  # the loudest bin, which says where the floor lies
-            self.runtime.encode(mel, MARGIN_POSITIONS)
-        self.encode_window(
-            np.empty((0, len(self.mel_filters)), np.float32), 1.0, DecodingOptions(language="en")
-        ).decode()
+        """Run everything once, so that the first utterance finds kernels compiled and weights in memory."""
+        sound = np.full((1, len(self.mel_filters)), 4 * SILENCE_LEVELS[0] - 4 + DYNAMIC_RANGE, np.float32)
+        options = DecodingOptions(language="en")
+        self.encode_window(sound, 1.0, options, audio_context=MARGIN_POSITIONS).decode()
+
+    def prepare(self, cancelled: Callable[[], bool] | None = None) -> bool:
+        """Encode silence at one more of the usual levels, for when nothing else has to be done; False when all are.
+
+        Otherwise the first utterance of another loudness pays for it: a whole window once, or a file read.
+        Raises Cancelled.
+        """
+        if not self._unprepared:
+            return False
+        self.runtime.set_cancel(cancelled)
+        try:
+            self._encode_silence(self._unprepared[0])
+        finally:
+            self.runtime.set_cancel(None)
+        del self._unprepared[0]
+        return True
+
+    def _encode_silence(self, level: float) -> None:
+        mel = np.full((N_FRAMES, len(self.mel_filters)), level, np.float32)
+        mel[0, 0] = level + DYNAMIC_RANGE / 4  # the loudest bin, which says where the floor lies
+        self.runtime.encode(mel, MARGIN_POSITIONS)
 
     def encode_window(
         self,
@@ -171,6 +191,7 @@ class Transcription:
     previous: tuple[int, ...] = ()  # tokens that condition the next window
     timings: Timings = field(default_factory=Timings)
     seek: int = 0  # samples transcribed so far
+    words: word_times.WordTimer | None = None
 
     def __post_init__(self) -> None:
         if self.options.language is not None:
@@ -232,13 +253,15 @@ class Transcription:
         self.timings.windows += 1
         if log_power.max() < INAUDIBLE_LOG_POWER:
             return len(window)
-        decoded = self._decode(log_power, duration_s)
+        decoded, decoder = self._decode(log_power, duration_s)
         self.language = decoded.language
         if self.language_probability is None:
             self.language_probability = decoded.language_probability
         if decoded.is_silence(options):
             return len(window)
         segments, n_positions = split_segments(decoded, self.model.tokenizer, start_s, duration_s)
+        if options.word_times:
+            segments = self._with_words(segments, decoder, start_s, duration_s)
         self.segments += segments
         if options.condition_on_previous_text and decoded.temperature <= 0.5:
             self.previous += tuple(token for segment in segments for token in segment.tokens)
@@ -246,18 +269,30 @@ class Transcription:
             self.previous = ()
         return len(window) if n_positions is None else min(len(window), n_positions * mel_of.SAMPLES_PER_POSITION)
 
-    def _decode(self, log_power: F32, duration_s: float) -> Decoded:
-        """Decode a window; a short one that gives any doubt again with all 1500 positions."""
+    def _with_words(
+        self, segments: list[Segment], decoder: Decoder, start_s: float, duration_s: float
+    ) -> list[Segment]:
+        start = time.perf_counter()
+        if self.words is None:
+            model = self.model
+            self.words = word_times.WordTimer(model.tokenizer, model.alignment_heads, model.runtime.dims.n_text_ctx)
+        segments = self.words.add_words(segments, decoder, self.language, self.options.task, start_s, duration_s)
+        self.timings.words_ms += (time.perf_counter() - start) * 1000
+        return segments
+
+    def _decode(self, log_power: F32, duration_s: float) -> tuple[Decoded, Decoder]:
+        """Decode a window; a short one that gives any doubt again with all 1500 positions. Its decoder comes along."""
         context = context_positions(duration_s, self.options)
         window = self._encode(log_power, duration_s, context)
         if context is None:
-            return window.decode_with_fallback()
+            return window.decode_with_fallback(), window.decoder
         decoded = window.decode(self.options.temperatures[0])
         is_empty = not decoded.text.strip() or decoded.is_silence(self.options)
         if decoded.ended and not is_empty and not decoded.is_failure(self.options):
-            return decoded
+            return decoded, window.decoder
         self.timings.full_window_redos += 1
-        return self._encode(log_power, duration_s, None).decode_with_fallback()
+        window = self._encode(log_power, duration_s, None)
+        return window.decode_with_fallback(), window.decoder
 
     def _encode(self, log_power: F32, duration_s: float, context: int | None) -> WindowDecoder:
         return self.model.encode_window(

@@ -36,6 +36,7 @@ class Timings:
     encode_ms: float = 0.0
     prompt_ms: float = 0.0
     decode_ms: float = 0.0
+    words_ms: float = 0.0  # finding when each word is said, where asked for
     windows: int = 0
     tokens: int = 0
     passes: int = 0  # of the decoder, after the prompt: one per token, or one per draft that is verified
@@ -46,7 +47,7 @@ class Timings:
 
     @property
     def total_ms(self) -> float:
-        return self.mel_ms + self.encode_ms + self.prompt_ms + self.decode_ms
+        return self.mel_ms + self.encode_ms + self.prompt_ms + self.decode_ms + self.words_ms
 
 
 @dataclass(frozen=True)

@@ -243,6 +243,8 @@ def main() -> None:
     threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     model = engine.load(args.model, device=args.device)
     model.warm_up()
+    while model.prepare():
+        pass
     peer = Peer(args.peer, threads) if args.peer else None
     options = LiveOptions(
         DecodingOptions(language="en"),

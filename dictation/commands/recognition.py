@@ -57,13 +57,16 @@ def load_transcriber(arguments: argparse.Namespace) -> Transcriber:
     return engine.load(arguments.model or active_model(), device=arguments.device, threads=arguments.threads)
 
 
-def decoding_options(arguments: argparse.Namespace, *, timestamps: bool = False) -> DecodingOptions:
+def decoding_options(
+    arguments: argparse.Namespace, *, timestamps: bool = False, word_times: bool = False
+) -> DecodingOptions:
     from engine.decode import DecodingOptions
 
     return DecodingOptions(
         language=arguments.language,
         task="translate" if arguments.translate else "transcribe",
         timestamps=timestamps,
+        word_times=word_times,
         audio_context=arguments.audio_context,
     )
 

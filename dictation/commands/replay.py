@@ -11,6 +11,8 @@ from dictation.cli import DONE, fail, say
 from dictation.commands.recognition import add_model_options, as_file, load_transcriber
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dictation.recogniser import Recogniser
     from dictation.replay import Replayed
 
@@ -65,6 +67,9 @@ def _recogniser(arguments: argparse.Namespace, name: str) -> Recogniser:
     class Cold(Recogniser):
         def warm_up(self) -> None:
             """Pays off from the second dictation on, and there is one."""
+
+        def prepare(self, cancelled: Callable[[], bool]) -> bool:
+            return False
 
     return (Recogniser if arguments.realtime else Cold)(load_transcriber(arguments), name)
 

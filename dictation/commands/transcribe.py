@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model_options(parser)
     add_decoding_options(parser)
     parser.add_argument("--timestamps", action="store_true", help="find out when each piece is said")
+    parser.add_argument("--word-times", action="store_true", help="find out when each word is said")
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="of the output (default: text)")
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write a file per clip into this folder")
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output:
         arguments.output.mkdir(parents=True, exist_ok=True)
     timestamps = arguments.timestamps or arguments.format in TIMED
-    options = decoding_options(arguments, timestamps=timestamps)
+    options = decoding_options(arguments, timestamps=timestamps, word_times=arguments.word_times)
     transcriber = load_transcriber(arguments)
     code = DONE
     try:
@@ -55,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
             except AudioError as error:  # one bad clip does not cost the others
                 code = fail(str(error))
                 continue
-            text = render(transcript, arguments.format, timestamps=arguments.timestamps, file=str(clip))
+            timed = arguments.timestamps or arguments.word_times
+            text = render(transcript, arguments.format, timestamps=timed, file=str(clip))
             if arguments.output:
                 write_text(_target(clip, arguments), text, fault=DictationError)
             else:

@@ -99,6 +99,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, c_void_p, c_int, POINTER(_Rules), c_void_p, c_int, POINTER(_Choice), POINTER(c_int)],
     ),
+    "decoder_align": (c_int, [c_void_p, c_void_p, c_int, c_void_p, c_int, c_int, c_void_p, c_void_p]),
     "decoder_rewind": (c_int, [c_void_p, c_int]),
 }
 
@@ -319,6 +320,24 @@ class NativeDecoder:
         )
         _check(status)
         return [Choice(choice.token, choice.logprob) for choice in choices[: n.value]]
+
+    def align(self, tokens: Sequence[int], heads: Sequence[tuple[int, int]], n_words: int) -> tuple[F32, F32]:
+        self._runtime.check_cancelled()
+        ids, pairs = _int32(tokens), _int32([number for pair in heads for number in pair])
+        weights = np.empty((len(heads), len(ids), N_AUDIO_CTX), np.float32)
+        logprobs = np.empty(len(ids) - 1, np.float32)
+        status = _lib.sayso_decoder_align(
+            self._handle.pointer,
+            ids.ctypes.data,
+            len(ids),
+            pairs.ctypes.data,
+            len(heads),
+            n_words,
+            weights.ctypes.data,
+            logprobs.ctypes.data,
+        )
+        _check(status)
+        return weights, logprobs
 
     def rewind(self, length: int) -> None:
         _check(_lib.sayso_decoder_rewind(self._handle.pointer, length))

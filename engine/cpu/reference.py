@@ -58,14 +58,19 @@ def split_heads(x: F32) -> F32:
     return x.reshape(len(x), -1, HEAD_SIZE).swapaxes(0, 1)
 
 
-def attend(q: F32, k: F32, v: F32, mask: F32 | None = None) -> F32:
-    """q (heads, n, 64), k and v (heads, m, 64) -> (n, heads * 64). mask: added to the scores, (n, m)."""
+def attend(q: F32, k: F32, v: F32, mask: F32 | None = None, watched: dict[int, F32] | None = None) -> F32:
+    """q (heads, n, 64), k and v (heads, m, 64) -> (n, heads * 64). mask: added to the scores, (n, m).
+
+    watched: heads whose probabilities, (n, m), are written down.
+    """
     out = np.empty((q.shape[1], len(q) * HEAD_SIZE), np.float32)
     for head in range(len(q)):
         scores = q[head] * np.float32(HEAD_SIZE**-0.5) @ k[head].T
         if mask is not None:
             scores += mask
         out[:, head * HEAD_SIZE : (head + 1) * HEAD_SIZE] = softmax(scores) @ v[head]
+        if watched is not None and head in watched:
+            watched[head][:] = scores
     return out
 
 
@@ -277,14 +282,26 @@ class DecoderLayer:
         self.mlp = Mlp(weights, layer)
 
     def __call__(
-        self, x: F32, keys: F32, values: F32, cross_keys: F32, cross_values: F32, first: int, mask: F32 | None
+        self,
+        x: F32,
+        keys: F32,
+        values: F32,
+        cross_keys: F32,
+        cross_values: F32,
+        first: int,
+        mask: F32 | None,
+        watched: dict[int, F32] | None = None,
     ) -> F32:
-        """x: tokens from position `first` on. keys and values: slabs (heads, 448, 64), their rows written here."""
+        """x: tokens from position `first` on. keys and values: slabs (heads, 448, 64), their rows written here.
+
+        watched: heads of cross-attention whose probabilities are written down.
+        """
         end = first + len(x)
         q, k, v = np.split(self.qkv(self.norm(x)), 3, axis=-1)
         keys[:, first:end], values[:, first:end] = split_heads(k), split_heads(v)
         x = x + self.out(attend(split_heads(q), keys[:, :end], values[:, :end], mask))
-        x = x + self.cross_out(attend(split_heads(self.cross_q(self.cross_norm(x))), cross_keys, cross_values))
+        q = split_heads(self.cross_q(self.cross_norm(x)))
+        x = x + self.cross_out(attend(q, cross_keys, cross_values, watched=watched))
         return x + self.mlp(x)
 
 
@@ -342,13 +359,27 @@ class NumpyDecoder:
         self._pending = logits[len(choices) - 1]
         return choices
 
+    def align(self, tokens: Sequence[int], heads: Sequence[tuple[int, int]], n_words: int) -> tuple[F32, F32]:
+        assert not self._length, "only an empty decoder aligns"
+        weights = np.empty((len(heads), len(tokens), self._audio.n_positions), np.float32)
+        watched: list[dict[int, F32]] = [{} for _ in self._keys]
+        for (layer, head), rows in zip(heads, weights, strict=True):
+            watched[layer][head] = rows
+        logits = self._runtime.logits(self._forward(tokens, watched)[:-1])[:, :n_words]
+        logits -= logits.max(-1, keepdims=True)
+        following = np.array(tokens[1:], np.intp)
+        chosen = logits[np.arange(len(logits)), np.minimum(following, n_words - 1)]
+        logprobs = np.where(following < n_words, chosen - np.log(np.exp(logits).sum(-1)), -np.inf).astype(np.float32)
+        self.rewind(0)
+        return weights, logprobs
+
     def rewind(self, length: int) -> None:
         assert 0 <= length <= self._length
         self._length = length
         self._pending = None
 
-    def _forward(self, tokens: Sequence[int]) -> F32:
-        """Append tokens; their final states, (n, n_text_state)."""
+    def _forward(self, tokens: Sequence[int], watched: Sequence[dict[int, F32] | None] = ()) -> F32:
+        """Append tokens; their final states, (n, n_text_state). watched: by layer, see `DecoderLayer`."""
         runtime, first, n = self._runtime, self._length, len(tokens)
         end = first + n
         assert n > 0 and end <= runtime.dims.n_text_ctx, "the text context is full"
@@ -357,7 +388,8 @@ class NumpyDecoder:
         slabs = self._audio.slabs
         for i, layer in enumerate(runtime.decoder_layers):
             runtime.check_cancelled()
-            x = layer(x, self._keys[i], self._values[i], slabs.cross_keys[i], slabs.cross_values[i], first, mask)
+            cross = slabs.cross_keys[i], slabs.cross_values[i]
+            x = layer(x, self._keys[i], self._values[i], *cross, first, mask, watched[i] if watched else None)
         self._length = end
         return runtime.decoder_norm(x)
 

@@ -230,3 +230,12 @@ def test_closed_input_and_errors_do_no_harm():
     shell = ("sh", "-c", '"$@" <&- 2>&-', "sh")
     done = transcribe(JFK, before=shell)
     assert done.returncode == 0 and "fellow Americans" in done.stdout
+
+
+def test_word_times_say_when_each_word_is_heard():
+    done = transcribe("--word-times", "--json", JFK)
+    assert done.returncode == 0, done.stderr
+    words = [word for segment in json.loads(done.stdout)["segments"] for word in segment["words"]]
+    assert " ".join(word["text"].strip(" ,.").lower() for word in words[-5:]) == "can do for your country"
+    assert 9 < words[-1]["start_s"] < words[-1]["end_s"] <= 11.1
+    assert transcribe("--word-times", "--format", "srt", JFK).stdout.count(" --> ") == len(words)

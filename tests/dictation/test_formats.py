@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dictation.formats import FORMATS, TIMED, render
-from engine.transcript import Segment, Transcript
+from engine.transcript import Segment, Transcript, Word
 
 TALK = Transcript(
     text=" Hello there. Rhythm & <blues> --> end",
@@ -89,3 +89,28 @@ def test_each_row_of_a_table_has_three_columns(transcript):
 
 def test_the_timed_formats_are_formats():
     assert set(FORMATS) >= TIMED
+
+
+WORDS = Transcript(
+    text="Fish & chips.",
+    language="en",
+    segments=(
+        Segment(
+            1.0, 2.5, " Fish & chips.",
+            words=(Word(" Fish", 1.0, 1.4, 0.9), Word(" &", 1.4, 1.6, 0.5), Word(" chips.", 1.6, 2.5, 0.8)),
+        ),
+    ),
+)  # fmt: skip
+
+
+def test_words_with_times_are_cues_of_their_own_and_marks_within_those_of_vtt():
+    assert render(WORDS, "srt").startswith("1\n00:00:01,000 --> 00:00:01,400\nFish\n\n2\n00:00:01,400 -->")
+    assert render(WORDS, "vtt") == (
+        "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\nFish<00:00:01.400> &amp;<00:00:01.600> chips.\n"
+    )
+    assert render(WORDS, "tsv") == "start\tend\ttext\n1000\t1400\tFish\n1400\t1600\t&\n1600\t2500\tchips.\n"
+    assert render(WORDS, "text", timestamps=True).splitlines()[2] == "[00:00:01.600 --> 00:00:02.500] chips."
+    assert render(WORDS, "text") == "Fish & chips.\n"
+    assert json.loads(render(WORDS, "json"))["segments"][0]["words"][1] == {
+        "text": " &", "start_s": 1.4, "end_s": 1.6, "probability": 0.5,
+    }  # fmt: skip

@@ -11,8 +11,9 @@ from dictation.history import History
 from dictation.session import Limits
 from dictation.spool import Spool, read
 from engine.errors import EngineError
+from tests.e2e.processes import until
 from tests.fakes import sounds
-from tests.fakes.dictation import Dictation
+from tests.fakes.dictation import Dictation, Words
 
 SPEECH = sounds.clip("en/gcp-today")
 QUICK = Limits(
@@ -372,3 +373,16 @@ def test_idle_means_idle(dictation):
     dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
     assert dictation.loop._wait_s() is None
     assert Spool(dictation.spool.folder).recordings() == ()
+
+
+def test_a_model_prepares_while_nobody_waits_and_gives_way_to_a_take(tmp_path):
+    words = Words()
+    words.n_to_prepare = 2
+    with Dictation(tmp_path, words=words) as dictation:
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        dictation.dictate(SPEECH)
+        dictation.until(e.FinalText)
+        dictation.until(e.StateChanged, state=e.State.IDLE)
+        assert words.n_to_prepare == 2, "it was given up"
+        words.prepared.set()
+        until("all is prepared", lambda: words.n_to_prepare == 0)

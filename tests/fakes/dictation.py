@@ -71,6 +71,8 @@ class Words:
         self.error = None
         self.gate = threading.Event()  # `finish` waits for it
         self.gate.set()
+        self.n_to_prepare = 0
+        self.prepared = threading.Event()
         self.obeys = True  # False: does not look at `cancelled`, as a call stuck in native code
         self.closed = False
         self.requests: list[Request] = []
@@ -78,6 +80,14 @@ class Words:
         self.thread = None
 
     def warm_up(self): ...
+
+    def prepare(self, cancelled):
+        """One more of `n_to_prepare`, each of which takes until `prepared` is set."""
+        while self.n_to_prepare and not self.prepared.wait(0.01):
+            if cancelled():
+                raise Cancelled("stopped")
+        self.n_to_prepare = max(0, self.n_to_prepare - 1)
+        return bool(self.n_to_prepare)
 
     def begin(self, request):
         self.thread = threading.current_thread()

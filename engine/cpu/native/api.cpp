@@ -221,6 +221,10 @@ int sayso_decoder_verify(sayso_decoder* d, const int32_t* draft, int n, const sa
     if (n < 0 || n > MAX_BLOCK) return SAYSO_BAD_ARGUMENT;
     return guarded(d->model(), [&] { return status(d->verify(draft, n, *rules, sampled, n_sampled, choices, *n_choices)); });
 }
+int sayso_decoder_align(sayso_decoder* d, const int32_t* tokens, int n, const int32_t* heads, int n_heads, int n_words,
+                        float* weights, float* logprobs) {
+    return guarded(d->model(), [&] { return status(d->align(tokens, n, {heads, n_heads, n, weights}, n_words, logprobs)); });
+}
 int sayso_decoder_rewind(sayso_decoder* d, int length) {
     return guarded(d->model(), [&] { return status(d->rewind(length)); });
 }

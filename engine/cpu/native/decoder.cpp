@@ -3,7 +3,9 @@
 #include "decoder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace sayso {
 namespace {
@@ -85,8 +87,34 @@ void Decoder::cross_attention(const DecoderLayer& w, int layer, int m) {
         k.gemm(w.cross_q, h * panels, (h + 1) * panels, x, m, q, d, Epilogue::store);
         k.attend(q + h * HEAD, d, m, audio_.cross_keys(layer, h), N_POSITIONS, false, attended_.data() + h * HEAD, d,
                  scratch_[thread].data());
+        if (watched_.n_heads) watch(layer, h, m);
     }, grain(m));
     multiply(w.cross_out, quantized(attended_.data(), m, d), m, x_.data(), Epilogue::add);
+}
+
+// Writes down what a head looks at, with its queries in `wide_`: once per text, so plain C++ is quick enough.
+void Decoder::watch(int layer, int head, int m) {
+    const int d = model_.dims.n_text_state, offset = model_.kernels.weight_offset;
+    const KeySequence keys = audio_.cross_keys(layer, head);
+    for (int i = 0; i < watched_.n_heads; i++) {
+        if (watched_.heads[2 * i] != layer || watched_.heads[2 * i + 1] != head) continue;
+        for (int r = 0; r < m; r++) {
+            const float* q = wide_.data() + size_t(r) * d + head * HEAD;
+            float* out = watched_.weights + (size_t(i) * watched_.n_tokens + length_ + r) * N_POSITIONS;
+            for (int p = 0; p < N_POSITIONS; p++) {
+                const KeyBlock& block = keys.block(p / KEYS);
+                const int slot = p % KEYS;
+                float sum = 0;
+                for (int c = 0; c < HEAD; c++)
+                    sum += q[c] * float(int8_t(block.k[slot / PANEL][c / 4][slot % PANEL][c % 4] - offset));
+                out[p] = sum * block.k_scale[slot] * 0.125f;  // 1/sqrt(64)
+            }
+            const float top = *std::max_element(out, out + N_POSITIONS);
+            float total = 0;
+            for (int p = 0; p < N_POSITIONS; p++) total += out[p] = std::exp(out[p] - top);
+            for (int p = 0; p < N_POSITIONS; p++) out[p] /= total;
+        }
+    }
 }
 
 bool Decoder::append(const int32_t* tokens, int n, Logits keep) {
@@ -149,6 +177,34 @@ bool Decoder::verify(const int32_t* draft, int n, const sayso_rules& rules, cons
         }
     }
     return true;
+}
+
+float Decoder::logprob(int row, int token, int n_words) {
+    constexpr float NEVER = -std::numeric_limits<float>::infinity();
+    if (token >= n_words) return NEVER;
+    std::memcpy(filtered_.data(), logits_.data() + size_t(row) * n_logits_, n_logits_ * sizeof(float));
+    std::fill(filtered_.data() + n_words, filtered_.data() + n_logits_, NEVER);
+    const float top = model_.kernels.max(filtered_.data(), n_logits_);
+    return filtered_.data()[token] - top - std::log(model_.kernels.sum_exp(filtered_.data(), n_logits_, top));
+}
+
+bool Decoder::align(const int32_t* tokens, int n, const Watched& watched, int n_words, float* logprobs) {
+    const Dims& dims = model_.dims;
+    for (int i = 0; i < watched.n_heads; i++) {
+        const int32_t* pair = watched.heads + 2 * i;
+        if (pair[0] < 0 || pair[0] >= dims.n_text_layer || pair[1] < 0 || pair[1] >= dims.n_text_head) return false;
+    }
+    if (length_ || n < 1 || n > dims.n_text_ctx || n_words < 1 || n_words > dims.n_vocab) return false;
+    watched_ = watched;
+    bool ok = true;
+    for (int done = 0; ok && done < n; done += MAX_BLOCK) {
+        const int block = std::min(MAX_BLOCK, n - done);
+        ok = append(tokens + done, block, Logits::all);
+        for (int r = 0; ok && r < block && done + r + 1 < n; r++)
+            logprobs[done + r] = logprob(r, tokens[done + r + 1], n_words);
+    }
+    watched_ = {};
+    return rewind(0) && ok;
 }
 
 bool Decoder::rewind(int length) {

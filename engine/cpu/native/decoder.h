@@ -24,6 +24,14 @@ public:
     // As many choices as the draft agrees with greedy decoding, plus one.
     bool verify(const int32_t* draft, int n, const sayso_rules& rules, const int32_t* sampled, int n_sampled,
                 sayso_choice* choices, int& n_choices);
+    // Heads of cross-attention to watch, (layer, head) pairs, and where to: weights [n_heads][n_tokens][N_POSITIONS].
+    struct Watched {
+        const int32_t* heads = nullptr;
+        int n_heads = 0, n_tokens = 0;
+        float* weights = nullptr;
+    };
+    // Forces tokens through an empty decoder. logprobs [n - 1]: of tokens 1 to n - 1 among the ids below n_words.
+    bool align(const int32_t* tokens, int n, const Watched& watched, int n_words, float* logprobs);
     bool rewind(int length);
 
     Model& model() { return model_; }
@@ -34,11 +42,14 @@ private:
     void multiply(const Matrix& w, const Activations& x, int m, float* y, Epilogue end);
     void self_attention(const DecoderLayer& w, int layer, int m);
     void cross_attention(const DecoderLayer& w, int layer, int m);
+    void watch(int layer, int head, int m);
+    float logprob(int row, int token, int n_words);
 
     Model& model_;
     const Audio& audio_;
     int length_ = 0, pending_ = -1;
     int n_logits_;     // vocabulary, padded
+    Watched watched_;  // nothing but during `align`
     HeadBlocks self_;  // keys and values of the tokens
     Buffer<float> x_, wide_, attended_, logits_, filtered_;
     Buffer<int8_t> values_;

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SAYSO_ABI 1 /* changes with any change below */
+#define SAYSO_ABI 1 /* changes with any change below but a new function */
 
 typedef enum { SAYSO_OK = 0, SAYSO_CANCELLED = 1, SAYSO_BAD_ARGUMENT = 2, SAYSO_NO_MEMORY = 3 } sayso_status;
 typedef enum { SAYSO_Q8_0 = 0, SAYSO_Q4_0 = 1, SAYSO_F32 = 2 } sayso_type;
@@ -101,6 +101,11 @@ SAYSO_API int sayso_decoder_step(sayso_decoder*, int32_t token, const sayso_rule
  * (room for n + 1). Appends the agreed tokens; the last choice stays pending. */
 SAYSO_API int sayso_decoder_verify(sayso_decoder*, const int32_t* draft, int n, const sayso_rules*,
                                    const int32_t* sampled, int n_sampled, sayso_choice* choices, int* n_choices);
+/* Forces n tokens through an empty decoder, which is empty again afterwards. heads: (layer, head) pairs; weights:
+ * [n_heads][n][1500], what they look at in the audio; logprobs [n - 1]: of each token but the first among the ids below
+ * n_words, minus infinity for others. */
+SAYSO_API int sayso_decoder_align(sayso_decoder*, const int32_t* tokens, int n, const int32_t* heads, int n_heads,
+                                  int n_words, float* weights, float* logprobs);
 SAYSO_API int sayso_decoder_rewind(sayso_decoder*, int length);
 
 #ifdef __cplusplus
