@@ -433,7 +433,11 @@ class Stopped(Event):
 
 def kind(message: Command | Event) -> str:
     """The name of a command or an event in JSON: `StateChanged` is "state_changed"."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(message).__name__).lower()
+    return kind_of(type(message))
+
+
+def kind_of(message: type[Command | Event]) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", message.__name__).lower()
 
 
 def as_dict(message: Command | Event) -> dict[str, Any]:

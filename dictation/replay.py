@@ -42,7 +42,7 @@ class Replayed:
     written: e.FileTranscribed | None  # of an offline replay, in place of `final`
     notices: tuple[str, ...]  # sentences for the user, in order
     events: tuple[e.Event, ...]
-    began_s: float  # on the clock of the events: key-down
+    times_s: tuple[float, ...]  # when each event came, from key-down on, on the clock of the sound
 
     @property
     def text(self) -> str:
@@ -104,10 +104,12 @@ def play(
 
 def _run(app: App, command: e.Command, clock: FastForward) -> Replayed:
     seen: list[e.Event] = []
+    times_s: list[float] = []
     ended = threading.Event()
 
     def note(event: e.Event) -> None:  # on the loop's thread
         seen.append(event)
+        times_s.append(clock() - began_s)
         if isinstance(event, e.FileTranscribed) or (isinstance(event, e.StateChanged) and event.state is e.State.IDLE):
             ended.set()
 
@@ -125,7 +127,7 @@ def _run(app: App, command: e.Command, clock: FastForward) -> Replayed:
         written=_first(seen, e.FileTranscribed),
         notices=(*(notice.message for notice in app.notices), *told),
         events=tuple(seen),
-        began_s=began_s,
+        times_s=tuple(times_s),
     )
 
 

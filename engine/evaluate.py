@@ -209,6 +209,19 @@ def edits(reference: str, hypothesis: str, language: str) -> tuple[int, int, int
     return found.hits, found.substitutions, found.deletions, found.insertions
 
 
+def character_edits(reference: str, hypothesis: str, language: str) -> tuple[int, int, int, int]:
+    """As `edits`, in characters whatever the language; spaces count where words are written apart."""
+    import jiwer
+
+    said, heard = normalise(reference, language), normalise(hypothesis, language)
+    if language in CHARACTER_LANGUAGES:
+        said, heard = said.replace(" ", ""), heard.replace(" ", "")
+    if not said:
+        return 0, 0, 0, len(heard)
+    found = jiwer.process_characters(said, heard)
+    return found.hits, found.substitutions, found.deletions, found.insertions
+
+
 def normalise(text: str, language: str) -> str:
     """OpenAI's normaliser for English, the basic one else; characters apart where those are counted."""
     return str(_normaliser(language)(text)).strip()
@@ -296,8 +309,10 @@ class ResultFile:
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Every whole line."""
-        if self.path.exists():
-            for line in self.path.read_text("utf-8", errors="replace").split("\n"):
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as lines:  # line by line: a long run's file is large
+            for line in lines:
                 try:
                     item = json.loads(line)
                 except ValueError:

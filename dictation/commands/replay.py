@@ -1,4 +1,4 @@
-"""`sayso replay`: a clip in the microphone's place."""
+"""`sayso replay`: a clip in the microphone's place; a set of clips goes to `replay_set`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dictation.cli import DONE, fail, say
+from dictation.commands import replay_set
 from dictation.commands.recognition import add_model_options, as_file, load_transcriber
 
 if TYPE_CHECKING:
@@ -18,16 +19,28 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("clip", type=Path, metavar="CLIP", help="a WAV, FLAC, OGG or MP3 file; - is stdin")
-    parser.add_argument("--type", action="store_true", help="type the words into the window that has the keyboard")
+    parser.add_argument(
+        "clip",
+        type=Path,
+        metavar="CLIP",
+        help="a WAV, FLAC, OGG or MP3 file; - is stdin; or a set: a folder, a manifest.jsonl, a .sayso-clip",
+    )
+    parser.add_argument(
+        "--type",
+        action="store_true",
+        help="type the words into the window that has the keyboard; those of a set into a window of its own",
+    )
     parser.add_argument("--realtime", action="store_true", help="take as long to hear the clip as it took to say it")
     add_model_options(parser)
     parser.add_argument("--language", metavar="CODE", help="the language spoken: en, de, zh... or auto")
     parser.add_argument("--translate", action="store_true", help="write English, whatever is spoken")
     parser.add_argument("--json", action="store_true", help="one JSON object per event, as they came")
+    replay_set.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if replay_set.is_wanted(arguments):
+        return replay_set.run(arguments)
     from dictation.replay import replay
     from engine.languages import language_code
 

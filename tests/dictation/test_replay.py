@@ -67,8 +67,8 @@ def test_played_fast_every_run_looks_at_the_same_moments_as_in_real_time(home, t
         words = Words()
         changes = {"recognition.model": "fake"}
         replayed = replay(tmp_path / "clip.wav", lambda name, device: words, changes=changes)
-        partials = [event for event in replayed.events if isinstance(event, e.PartialText)]
-        return [(round(event.at_s - replayed.began_s, 2), event.tentative) for event in partials]
+        timed = zip(replayed.times_s, replayed.events, strict=True)
+        return [(round(at_s, 2), event.tentative) for at_s, event in timed if isinstance(event, e.PartialText)]
 
     first = looks()
     assert len(first) > 20 and first[-1][0] == pytest.approx(4.0, abs=0.1)  # on the clock of the sound
