@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from engine import html
 from engine.evaluate import Result, marked_difference
 
 if TYPE_CHECKING:
@@ -14,20 +14,6 @@ if TYPE_CHECKING:
 
 MAX_CLIPS = 200  # with differences, the worst first; all of them are in report.json
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 560, 340, 56, 44, 16, 110
-_STYLE = """
-:root { color-scheme: light dark; --line: #8886; --ink: #2563a8; --bad: #b3261e; --good: #1b7f4b }
-@media (prefers-color-scheme: dark) { :root { --ink: #7db3f0; --bad: #ff8a80; --good: #7fd6a8 } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; margin: 1rem 0 } .wide { overflow-x: auto }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap }
-th:first-child, td:first-child { text-align: left }
-svg { max-width: 100%; height: auto; font: 12px system-ui, sans-serif; fill: currentColor }
-svg .axis { stroke: var(--line) } svg .mark { stroke: var(--ink); stroke-width: 1.5 } svg circle { fill: var(--ink) }
-figure { display: inline-block; margin: 0 1rem 1rem 0; max-width: 100% }
-details { margin: .3rem 0 }
-dl { margin: .3rem 0 .8rem 1rem } dt { font-size: .85em; opacity: .75 } dd { margin: 0 0 .3rem }
-del { color: var(--bad) } ins { color: var(--good) }
-"""
 
 
 def page(evaluations: Sequence[Evaluation]) -> str:
@@ -36,13 +22,12 @@ def page(evaluations: Sequence[Evaluation]) -> str:
         _plot("Size against error", "MB", evaluations, lambda e: e.run.size_bytes / 1e6),
         _plot("Speed against error", "times faster than speech", evaluations, _speed),
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Sayso: models compared</title>\n<style>{_STYLE}</style>\n<h1>Models compared</h1>\n"
+    body = (
+        "<h1>Models compared</h1>\n"
         f'<div class="wide">{_table(evaluations)}</div>\n{_languages(evaluations)}\n{"".join(plots)}\n'
-        f"<h2>Differences</h2>\n{''.join(_clips(evaluations))}\n</html>\n"
+        f"<h2>Differences</h2>\n{''.join(_clips(evaluations))}"
     )
+    return html.document("Sayso: models compared", body)
 
 
 def _speed(evaluation: Evaluation) -> float:
@@ -75,7 +60,7 @@ def _table(evaluations: Sequence[Evaluation]) -> str:
                 f"{e.languages_right} of {s.clips}" if e.run.language == "detected" else "was given",
             )
         )
-    return _rows(heads, rows) + "<p>Milliseconds are means per clip; the decoder's include its prompt.</p>"
+    return html.table(heads, rows) + "<p>Milliseconds are means per clip; the decoder's include its prompt.</p>"
 
 
 def _languages(evaluations: Sequence[Evaluation]) -> str:
@@ -88,19 +73,13 @@ def _languages(evaluations: Sequence[Evaluation]) -> str:
         (e.run.label, *(f"{100 * found[code].error_rate:.2f} %" if code in found else "" for code in codes))
         for e, found in zip(evaluations, scores, strict=True)
     ]
-    return f'<h2>Error by language</h2>\n<div class="wide">{_rows(("Model", *codes), rows)}</div>'
-
-
-def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return f'<h2>Error by language</h2>\n<div class="wide">{html.table(("Model", *codes), rows)}</div>'
 
 
 def _plot(title: str, unit: str, evaluations: Sequence[Evaluation], of: Callable[[Evaluation], float]) -> str:
     """Error, with its interval, over a quantity; both axes from zero."""
-    top_x = _round_up(max(of(e) for e in evaluations))
-    top_y = _round_up(max(100 * e.score.high for e in evaluations))
+    top_x = html.round_up(max(of(e) for e in evaluations))
+    top_y = html.round_up(max(100 * e.score.high for e in evaluations))
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
 
     def x(value: float) -> float:
@@ -125,14 +104,6 @@ def _plot(title: str, unit: str, evaluations: Sequence[Evaluation], of: Callable
     return f"<figure><figcaption>{escape(title)}</figcaption>{svg}{''.join(parts)}</svg></figure>"
 
 
-def _round_up(value: float) -> float:
-    """The next of 1, 2, 4, 6, 8, 10 times a power of ten, so that quarters of it are short numbers."""
-    if value <= 0:
-        return 1.0
-    power = 10 ** math.floor(math.log10(value))
-    return float(next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= value * (1 - 1e-9)))
-
-
 def _clips(evaluations: Sequence[Evaluation]) -> Iterator[str]:
     """A fold per clip that some model got wrong, the worst first."""
     wrong: dict[str, list[tuple[str, Result]]] = {}
@@ -148,13 +119,6 @@ def _clips(evaluations: Sequence[Evaluation]) -> Iterator[str]:
         yield f"<details><summary>{escape(id_)}: {errors[id_]} errors</summary><dl>"
         yield f"<dt>said</dt><dd>{escape(heard[0][1].reference)}</dd>"
         for label, result in heard:
-            marked = "".join(_marked(*part) for part in marked_difference(result))
+            marked = html.marked(marked_difference(result))
             yield f"<dt>{escape(label)}: {result.errors}</dt><dd>{marked}</dd>"
         yield "</dl></details>\n"
-
-
-def _marked(kind: str, said: str, heard: str) -> str:
-    if kind == "equal":
-        return escape(said) + " "
-    deleted = f"<del>{escape(said)}</del> " if said else ""
-    return deleted + (f"<ins>{escape(heard)}</ins> " if heard else "")

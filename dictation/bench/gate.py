@@ -44,6 +44,8 @@ class Limit:
 
     def __str__(self) -> str:
         unit = "%" if self.percent else METRICS[self.metric][1]
+        if self.relative and unit == "%" and not self.percent:
+            unit = " points"
         return f"{self.metric}>{'+' if self.relative else ''}{self.amount:g}{unit}"
 
 

@@ -51,19 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def is_wanted(arguments: argparse.Namespace) -> bool:
     """Whether the call means the bench: a set, or an option that only the bench has."""
-    names = [
-        "fast",
-        "offline",
-        "models",
-        "repeat",
-        "jobs",
-        "settings",
-        "degrade",
-        "detect_language",
-        "report",
-        "baseline",
-        "fail_if",
-    ]
+    names = ("fast", "offline", "models", "repeat", "jobs", "settings", "degrade", "report", "baseline", "fail_if")
     clip: Path = arguments.clip
     return clip.is_dir() or clip.suffix in SETS or any(getattr(arguments, name) for name in names)
 
@@ -107,8 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.report:
             from dictation.bench.page import write
 
-            everything = gather(files_in(folder))
-            say(f"{write(folder, everything, clips.clips, verdicts)} is written.")
+            say(f"{write(folder, files_in(folder), clips.clips, verdicts)} is written.")
     return FAILED if clips.problems else code
 
 
@@ -118,11 +105,14 @@ def _told(runs: list[BenchRun], verdicts: list[Any]) -> int:
     warnings = [sentence for run in runs for sentence in table.warnings(run)]
     for sentence in warnings:
         say(sentence)
-    for verdict in verdicts:
+    failed = [verdict for verdict in verdicts if verdict.failed]
+    for verdict in failed:
         say(verdict.sentence())
         for line in verdict.clips:
             say(f"    {line}")
-    return FAILED if any(verdict.failed for verdict in verdicts) or (warnings and not verdicts) else DONE
+    if verdicts:
+        say(f"gates: {len(verdicts) - len(failed)} of {len(verdicts)} passed.")
+    return FAILED if failed or (warnings and not verdicts) else DONE
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
