@@ -37,7 +37,8 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "transcribe": Command("dictation.commands.transcribe", "write down what is said in recorded clips"),
-    "replay": Command("dictation.commands.replay", "dictate a recorded clip in the microphone's place"),
+    "replay": Command("dictation.commands.replay", "dictate recorded clips in the microphone's place, with figures"),
+    "clips": Command("dictation.commands.clips", "sets of recorded clips, and dictations to hand to someone else"),
     "listen": Command("dictation.commands.listen", "dictate in this terminal, with the words as they come"),
     "start": Command("dictation.commands.control", "begin a dictation in the running Sayso"),
     "stop": Command("dictation.commands.control", "end it and insert the text"),

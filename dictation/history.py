@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,9 +43,11 @@ class Entry:
     program: str = ""  # window class of the target
     audio: str | None = None  # file name in the audio folder, or in the spool while the take has failed
     timings: dict[str, float] = field(default_factory=dict)  # milliseconds per stage, and counts
+    settings: dict[str, Any] = field(default_factory=dict)  # that decided the text, where not as by default
     id: int | None = None
 
 
+_OBJECTS = ("timings", "settings")  # stored as JSON
 _COLUMNS = tuple(f.name for f in fields(Entry) if f.name != "id")
 _TYPES = {"started_unix_s": "REAL NOT NULL", "audio_s": "REAL", "speech_s": "REAL", "release_to_text_ms": "REAL"}
 _SCHEMA = (
@@ -86,8 +88,7 @@ class History:
 
     def change(self, id: int, **changes: Any) -> None:
         """Change fields of an entry."""
-        if "timings" in changes:
-            changes["timings"] = json.dumps(changes["timings"])
+        changes |= {name: json.dumps(changes[name]) for name in _OBJECTS if name in changes}
         unknown = set(changes) - set(_COLUMNS)
         if unknown:
             raise ValueError(f"no such fields: {unknown}")
@@ -235,7 +236,7 @@ def _readable_rows(path: Path) -> list[dict[str, Any]]:
 
 def _row(entry: Entry) -> dict[str, Any]:
     row = asdict(entry)
-    row["timings"] = json.dumps(entry.timings)
+    row |= {name: json.dumps(row[name], ensure_ascii=False) for name in _OBJECTS}
     if entry.id is None:
         del row["id"]
     return row
@@ -243,8 +244,12 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 def _entry(row: dict[str, Any]) -> Entry:
     known = {name: row[name] for name in (*_COLUMNS, "id") if row.get(name) is not None}
+    return Entry(**known | {name: _object(known.get(name)) for name in _OBJECTS})
+
+
+def _object(text: Any) -> dict[str, Any]:
     try:
-        timings = json.loads(known.pop("timings", "{}"))
-    except ValueError:
-        timings = {}
-    return replace(Entry(**known), timings=timings if isinstance(timings, dict) else {})
+        value = json.loads(text or "{}")
+    except (TypeError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -214,6 +214,7 @@ class Results:
             return None
         program = take.target.window_class if take.target is not None else ""
         entry = entry_of(final, take.started_unix_s, outcome, method, evidence, ms, program)
+        entry = dataclasses.replace(entry, settings=self._settings.of_the_text())
         return self.keep(entry, take.file.move_to)
 
     def keep(self, entry: Entry, move_audio_to: Callable[[Path], None] | None) -> int | None:

@@ -250,6 +250,7 @@ TABLE: tuple[Setting, ...] = (
     _choice("advanced.log_level", "info warning debug", "Log", "What was said is never in it.", advanced=True),
     Setting("advanced.hub_endpoint", "text", "", "Model hub address", "Empty: huggingface.co.", advanced=True),
 )
+_NOT_OF_THE_TEXT = frozenset({"recognition.model", "recognition.device", "recognition.live_text"})
 BY_KEY: dict[str, Setting] = {setting.key: setting for setting in TABLE}
 
 
@@ -280,6 +281,11 @@ class Settings(Mapping[str, Any]):
                 raise SettingError(f"There is no setting {key}.")
             checked[key] = BY_KEY[key].check(value)
         return Settings(self._values | checked, self.unknown)
+
+    def of_the_text(self) -> dict[str, Any]:
+        """What decides a text and is not as by default; not the model, the device and how the text is shown."""
+        rows = (row for row in TABLE if row.page in ("recognition", "rewrite") and row.key not in _NOT_OF_THE_TEXT)
+        return {row.key: self[row.key] for row in rows if self[row.key] != row.default}
 
     def page(self, page: str) -> dict[str, Any]:
         """One page's values by plain name, for example as keyword arguments of an options class."""

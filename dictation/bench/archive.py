@@ -66,7 +66,10 @@ def _copy(file: Path, zipped: zipfile.ZipFile, member: zipfile.ZipInfo, path: Pa
 
 def pack(file: Path, items: Sequence[Mapping[str, Any]], audio: Mapping[str, Path]) -> None:
     """Write an archive, whole or not at all. items: manifest objects; audio: their audio, by its name in them."""
-    with atomic(file, fault=ClipError) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as zipped:
+    with (
+        atomic(file, fault=ClipError, private=True) as part,
+        zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as zipped,
+    ):
         lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
         zipped.writestr(MANIFEST, lines)
         for name, path in audio.items():

@@ -149,8 +149,10 @@ def _object(line: bytes) -> dict[str, Any]:
 def clip_of(item: Mapping[str, Any], folder: Path, inside: Path | None = None) -> Clip:
     """A clip from a manifest's object. Raises ClipError, SettingError or OptionError with a sentence."""
     audio = _text(item, "audio")
+    if item.get("without_audio"):
+        raise ClipError("it was made without its sound; ask whoever made it for one with it.")
     if not audio:
-        raise ClipError("the audio is missing." if "ref_text" in item else "it names no audio.")
+        raise ClipError("it names no audio.")
     path = folder / audio
     if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
         raise ClipError(f"its audio {audio} lies outside of it.")

@@ -20,15 +20,11 @@ from dictation.bench.figures import BenchRun
 from dictation.bench.measure import Task
 from dictation.bench.results import BenchFile, Conditions, Measured, Sitting
 from dictation.replay import Mode
-from dictation.settings import TABLE, Settings
 from dictation.version import version
 from engine import store
 from engine.formats.load import load
 from engine.formats.sniff import main_file
 from engine.report import corpus_digest
-
-PAGES = ("recognition", "rewrite")  # of the settings: they decide the text
-NOT_OF_A_CLIP = frozenset({"recognition.model", "recognition.device", "recognition.language", "recognition.live_text"})
 
 
 @dataclass(frozen=True)
@@ -147,14 +143,10 @@ def gather(files: Sequence[BenchFile]) -> list[BenchRun]:
 
 def _settings(changes: Mapping[str, Any]) -> str:
     """What differs from the defaults, and matters for the text."""
-    settings = settings_module.load(paths.settings_file()).settings.changed(changes)
-    return json.dumps(differing(settings), ensure_ascii=False, sort_keys=True)
-
-
-def differing(settings: Settings) -> dict[str, Any]:
-    """The settings that decide a text, where they are not as by default."""
-    rows = (row for row in TABLE if row.page in PAGES and row.key not in NOT_OF_A_CLIP)
-    return {row.key: settings[row.key] for row in rows if settings[row.key] != row.default}
+    told = settings_module.load(paths.settings_file()).settings.changed(changes).of_the_text()
+    if "recognition.language" not in changes:
+        told.pop("recognition.language", None)  # each clip has its own
+    return json.dumps(told, ensure_ascii=False, sort_keys=True)
 
 
 def _sha256(path: Path) -> str:
