@@ -99,6 +99,7 @@ class ClipSource:
         try:
             if self._forward is not None:
                 self._forward.stop()
+                self._forward.wait()  # until the take has begun, and a model is loaded
             self._post_blocks(opening, clip, stop)
         except EngineError as error:
             self._post(SourceLost(opening, str(error)))

@@ -82,6 +82,8 @@ def play(
     the clip down at once, as a file that is dropped on the window (a Path only).
     """
     forward = FastForward()
+    if mode == "fast":
+        forward.stop()  # from key-down on; the clip moves it
     with scratch_folder() as folder:
         wiring = Wiring(
             desktop=type_it,

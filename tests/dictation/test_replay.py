@@ -61,7 +61,6 @@ def test_in_real_time_words_show_while_the_clip_plays(home, tmp_path):
 
 def test_played_fast_every_run_looks_at_the_same_moments_as_in_real_time(home, tmp_path):
     soundfile.write(tmp_path / "clip.wav", sounds.clip("en/jfk")[: 4 * 16_000], 16_000)
-    started = time.monotonic()
 
     def looks():
         words = Words()
@@ -73,7 +72,6 @@ def test_played_fast_every_run_looks_at_the_same_moments_as_in_real_time(home, t
     first = looks()
     assert len(first) > 20 and first[-1][0] == pytest.approx(4.0, abs=0.1)  # on the clock of the sound
     assert looks() == first
-    assert time.monotonic() - started < 4.0
 
 
 def test_a_failed_recognition_is_an_error(home):
