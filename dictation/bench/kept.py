@@ -7,7 +7,7 @@ language, last text) reaches the next. What passes through is measured here, whe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import engine
-from dictation.worker import Asked, Live, Model, Partial, Request
-from engine.transcript import Transcript
+from dictation.worker import Asked, Live, Model, Partial, Recording, Request
+from engine.audio import Audio
+from engine.transcript import Segment, Transcript
 
 F32 = NDArray[np.float32]
 Answer = TypeVar("Answer")
@@ -29,7 +30,7 @@ class Heard:
 
     transcript: Transcript | None = None
     looks_ms: list[float] = field(default_factory=list)  # partials that came to a text
-    finish_ms: float = 0.0  # of the answer, from the call on
+    finish_ms: float = 0.0  # of the answer, from the call on; of a whole recording, from its opening on
 
 
 class KeptModel:
@@ -42,6 +43,8 @@ class KeptModel:
         def build() -> Model:
             model = make()
             model.warm_up()
+            while model.prepare(lambda: False):
+                pass
             return model
 
         self._model = self.on_thread(build)
@@ -79,11 +82,15 @@ class _Lent:
     def warm_up(self) -> None:
         """It is warm."""
 
+    def prepare(self, cancelled: Asked) -> bool:
+        return False
+
     def begin(self, request: Request) -> Live:
         return _LentLive(self._owner, self._owner.on_thread(lambda: self._model.begin(request)))
 
-    def transcribe(self, samples: F32, request: Request, cancelled: Asked) -> Transcript:
-        return _answer(self._owner, lambda: self._model.transcribe(samples, request, cancelled))
+    def open(self, recording: F32 | Audio, request: Request) -> Recording:
+        started = time.perf_counter()
+        return _LentRecording(self._owner, self._owner.on_thread(lambda: self._model.open(recording, request)), started)
 
     def close(self) -> None:
         """It stays loaded."""
@@ -108,12 +115,32 @@ class _LentLive:
         return partial
 
     def finish(self, heard_speech: bool | None = None, cancelled: Asked | None = None) -> Transcript:
-        return _answer(self._owner, lambda: self._live.finish(heard_speech, cancelled))
+        started = time.perf_counter()
+        heard = self._owner.heard
+        heard.transcript = self._owner.on_thread(lambda: self._live.finish(heard_speech, cancelled))
+        heard.finish_ms = (time.perf_counter() - started) * 1000
+        return heard.transcript
 
 
-def _answer(owner: KeptModel, work: Callable[[], Transcript]) -> Transcript:
-    started = time.perf_counter()
-    transcript = owner.on_thread(work)
-    owner.heard.transcript = transcript
-    owner.heard.finish_ms = (time.perf_counter() - started) * 1000
-    return transcript
+class _LentRecording:
+    def __init__(self, owner: KeptModel, recording: Recording, started: float) -> None:
+        self._owner = owner
+        self._recording = recording
+        self._started = started
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        return self._recording.segments
+
+    @property
+    def done_s(self) -> float:
+        return self._recording.done_s
+
+    def step(self, cancelled: Asked | None = None) -> bool:
+        return self._owner.on_thread(lambda: self._recording.step(cancelled))
+
+    def transcript(self) -> Transcript:
+        heard = self._owner.heard
+        heard.transcript = self._owner.on_thread(self._recording.transcript)
+        heard.finish_ms = (time.perf_counter() - self._started) * 1000
+        return heard.transcript
