@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, QThread, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QThread, Signal, Slot
 
 from dictation.events import Event
-from dictation.glance import Phrase
 
 
 class Bridge(QObject):
@@ -43,10 +42,3 @@ class Bridge(QObject):
     @Slot(object)
     def _run(self, work: Callable[[], Any]) -> None:
         work()
-
-
-def say(phrase: Phrase | str) -> str:
-    """A sentence of the core in the interface's language."""
-    if isinstance(phrase, str):
-        return QCoreApplication.translate("core", phrase)
-    return QCoreApplication.translate("core", phrase.template).format(**phrase.values)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import (
+    QT_TRANSLATE_NOOP,
     QAbstractListModel,
+    QCoreApplication,
     QDateTime,
     QLocale,
     QModelIndex,
@@ -18,7 +20,7 @@ from PySide6.QtCore import (
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -43,6 +45,7 @@ from dictation.history import Entry, History
 from engine import store
 from ui import theme
 from ui.core import Core
+from ui.sentences import say
 from ui.settings.models import button
 
 PAGE = 200  # entries fetched at a time
@@ -50,12 +53,12 @@ SEARCH_PAUSE_MS = 200
 UNDO_S = 10
 _FACES = {"held": Face.HELD, "failed": Face.ERROR}
 _WORDS = {
-    "delivered": "typed",
-    "copied": "copied",
-    "printed": "printed",
-    "held": "held",
-    "failed": "failed",
-    "none": "not typed",
+    "delivered": QT_TRANSLATE_NOOP("history", "typed"),
+    "copied": QT_TRANSLATE_NOOP("history", "copied"),
+    "printed": QT_TRANSLATE_NOOP("history", "printed"),
+    "held": QT_TRANSLATE_NOOP("history", "held"),
+    "failed": QT_TRANSLATE_NOOP("history", "failed"),
+    "none": QT_TRANSLATE_NOOP("history", "not typed"),
 }
 
 
@@ -113,13 +116,13 @@ class Entries(QAbstractListModel):
 
 
 def _first_line(entry: Entry) -> str:
-    return " ".join(entry.text.split()) or entry.evidence or QGuiApplication.translate("history", "No text")
+    return " ".join(entry.text.split()) or say(entry.evidence) or QCoreApplication.translate("history", "No text")
 
 
 def _about(entry: Entry) -> str:
     started = QDateTime.fromSecsSinceEpoch(int(entry.started_unix_s))
     when = QLocale().toString(started, QLocale.FormatType.ShortFormat)
-    status = QGuiApplication.translate("history", _WORDS.get(entry.status, entry.status))
+    status = QCoreApplication.translate("history", _WORDS.get(entry.status, entry.status))
     return " · ".join(part for part in (when, clock(entry.audio_s), entry.program, status) if part)
 
 
@@ -309,7 +312,7 @@ class HistoryWindow(QWidget):
 
     def _show(self, entry: Entry | None) -> None:
         audio = self._history.audio_path(entry) if entry else None
-        self._text.setPlainText((entry.text or entry.evidence) if entry else "")
+        self._text.setPlainText((entry.text or say(entry.evidence)) if entry else "")
         same = entry is None or not entry.raw_text or entry.raw_text.strip() == entry.text.strip()
         self._raw.setText("" if same or entry is None else self.tr("Recognised: {text}").format(text=entry.raw_text))
         self._raw.setVisible(not same)
@@ -345,13 +348,16 @@ class HistoryWindow(QWidget):
 
     def _export_chosen(self) -> None:
         name, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Export"), "sayso.txt", "Text (*.txt);;SubRip (*.srt);;WebVTT (*.vtt);;JSON (*.json)"
+            self,
+            self.tr("Export"),
+            "sayso.txt",
+            self.tr("Text") + " (*.txt);;SubRip (*.srt);;WebVTT (*.vtt);;JSON (*.json)",
         )
         if name:
             try:
                 self._export(self._chosen(), Path(name))
             except HistoryError as error:
-                QMessageBox.warning(self, self.tr("Export"), str(error))
+                QMessageBox.warning(self, self.tr("Export"), say(str(error)))
 
     def _delete(self) -> None:
         self._forget()

@@ -10,11 +10,10 @@ from dataclasses import replace
 from functools import partial
 from types import TracebackType
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-import resources
 from dictation import autostart, control, events, log, sounds, updates
 from dictation.app import App, Wiring
 from dictation.events import Action, Command, Cue, Event
@@ -24,16 +23,20 @@ from dictation.shelf import Shelf
 from ui import theme, welcome
 from ui.bridge import Bridge
 from ui.overlay import Overlay
+from ui.sentences import say
 from ui.settings import languages
 from ui.signals import EndSignals
+from ui.translations import Translations
 from ui.tray import Tray, face_icon
 from ui.window import MainWindow
 
 LOOK_FOR_UPDATES_MS = 3600 * 1000  # how often it is seen whether a day has passed
 WARM_UP_MS = 400  # after the start, when what was asked for is on screen
 HINT_TAKES = 3  # for how many takes "Esc to cancel" is shown
-TRAY_NOTE = (
-    "This desktop shows no tray icon. On GNOME the extension “AppIndicator and KStatusNotifierItem Support” brings one."
+TRAY_NOTE = QT_TRANSLATE_NOOP(
+    "Front",
+    "This desktop shows no tray icon. "
+    "On GNOME the extension “AppIndicator and KStatusNotifierItem Support” brings one.",
 )
 
 
@@ -57,11 +60,13 @@ class Front(QObject):
     def __init__(self, qt: QApplication, wiring: Wiring | None = None) -> None:
         super().__init__()
         self._qt = qt
+        self._translations = Translations(qt)
         self.bridge = Bridge(self)
         self._greets = wiring is None  # a front end with other wiring is not somebody's first start
         wiring = wiring or Wiring(hotkeys=True, show=lambda: self.bridge.run_on_main(self.show_main))
         self.app = App(wiring)
         self.core = CoreLink(self.app)
+        self._speak()
         self.shelf = Shelf(
             self.core.send,
             self.bridge.publish,
@@ -136,6 +141,8 @@ class Front(QObject):
             case events.SettingsChanged():
                 self._apply_settings()
                 self._show(now_s)
+                if "general.interface_language" in event.keys:
+                    QTimer.singleShot(0, self._change_language)  # not under the feet of the window that asked for it
                 if "general.start_at_login" in event.keys:
                     self._start_at_login()
                 if "general.check_for_updates" in event.keys:
@@ -143,7 +150,7 @@ class Front(QObject):
             case events.Notice() if event.code == "update_available" or (
                 event.severity != "info" and not self.glance.overlay
             ):
-                self.tray.notify("Sayso", event.message)
+                self.tray.notify("Sayso", say(event.message))
             case events.StateChanged() if event.state is events.State.LISTENING:
                 self._takes_shown += 1
                 self.overlay.hint = self._takes_shown <= HINT_TAKES
@@ -180,6 +187,24 @@ class Front(QObject):
     def _apply_settings(self) -> None:
         self.overlay.corner = str(self.core.settings["general.overlay_place"]).replace("_", "-")
         theme.follow(str(self.core.settings["general.theme"]))
+
+    def _speak(self) -> None:
+        self._translations.speak(str(self.core.settings["general.interface_language"]))
+
+    def _change_language(self) -> None:
+        """Everything on screen anew, in the language that is set now."""
+        self._speak()
+        settings = self._windows.get("settings")
+        pages = [settings.current_page()] if isinstance(settings, QWidget) and settings.isVisible() else []  # type: ignore[attr-defined]
+        shown = [n for n in ("main", "history", "welcome") if n in self._windows and self._windows[n].isVisible()]
+        old, self._windows = list(self._windows.values()), {}
+        for name in shown + pages:
+            self.open_window(name)
+        for window in old:
+            window.close()
+            window.deleteLater()
+        self.tray.speak_anew()
+        self.overlay.speak_anew()
 
     def _look_for_updates(self) -> None:
         self._updates.look(bool(self.core.settings["general.check_for_updates"]))
@@ -253,7 +278,9 @@ class Front(QObject):
         return self._windows.get(name if name in ("main", "history", "welcome") else "settings")
 
     def _make_main(self) -> MainWindow:
-        return MainWindow(self.core, self.open_window, "" if self.has_tray else self.tr(TRAY_NOTE))
+        return MainWindow(
+            self.core, self.open_window, "" if self.has_tray else QCoreApplication.translate("Front", TRAY_NOTE)
+        )
 
     def _make_history(self) -> QWidget:
         from dictation.history_export import export
@@ -281,18 +308,6 @@ class Front(QObject):
         return window
 
 
-def translate(qt: QApplication, language: str) -> list[QTranslator]:
-    """Install the interface's language and Qt's own words for it; the list keeps them alive."""
-    locale = QLocale.system() if language == "system" else QLocale(language)
-    installed = []
-    for name, folder in (("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)), ("sayso", None)):
-        translator = QTranslator(qt)
-        if translator.load(locale, name, "_", folder or str(resources.FOLDER / "translations")):
-            qt.installTranslator(translator)
-            installed.append(translator)
-    return installed
-
-
 def _report(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
     """Faults of the interface go to the log and leave the program running."""
     log.get("ui").error("fault in the interface", exc_info=(kind, fault, trace))
@@ -312,13 +327,12 @@ def main(
     sys.excepthook = _report
     threading.excepthook = lambda args: _report(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
     front = Front(qt, wiring)
-    keep = translate(qt, str(front.core.settings["general.interface_language"]))
     signals = EndSignals(front.quit)
     front.start()
     if ready is not None:
         ready(front)
     code = qt.exec()
-    del keep, signals
+    del signals
     return code
 
 

@@ -28,6 +28,8 @@ from engine import store
 from engine.catalog import CatalogModel, Recommendation
 from ui import theme
 from ui.core import Core
+from ui.sentences import say
+from ui.settings import editors
 from ui.settings.editors import ChoiceEditor
 from ui.settings.hotkey import HotkeyEditor
 from ui.settings.models import Card, DownloadRow, ModelActions, button, heading
@@ -140,7 +142,7 @@ class MicrophoneStep(Step):
             pairs = [("", self.tr("The system's default")), *((m.name, m.label) for m in event.microphones)]
             self._devices.set_pairs(pairs)
         elif isinstance(event, events.Notice) and event.code.startswith("microphone"):
-            self._words.setText(event.message)
+            self._words.setText(say(event.message))
 
 
 class PermissionsStep(Step):
@@ -195,12 +197,17 @@ class _FindingRow(QWidget):
         column = QVBoxLayout()
         column.setSpacing(2)
         column.addWidget(words)
-        column.addWidget(theme.Quiet(finding.advice or finding.found))
+        column.addWidget(theme.Quiet(_detail(finding)))
         row.addLayout(column, 1)
 
     def _draw(self) -> None:
         name, colour = {"ok": ("tick", "good"), "warning": ("held", "amber"), "problem": ("error", "red")}[self._status]
         self._face.setPixmap(theme.icon(name, theme.colour(colour, self.palette())).pixmap(20, 20))
+
+
+def _detail(finding: Finding) -> str:
+    """What to do, else what is there; how typing works is for the diagnostics."""
+    return say(finding.advice or ("" if finding.status == "ok" and finding.check == "typing" else finding.found))
 
 
 class ModelStep(Step):
@@ -220,8 +227,8 @@ class ModelStep(Step):
         card = Card("recommended")
         file = self.model.file(self._pick.quant)
         card.column.addWidget(heading(f"{self.model.name} {self._pick.quant}"))
-        card.column.addWidget(theme.Quiet(f"{megabytes(file.size_bytes)}. {self.model.sentence}"))
-        card.column.addWidget(theme.Quiet(self._pick.reason))
+        card.column.addWidget(theme.Quiet(f"{megabytes(file.size_bytes)}. {say(self.model.sentence)}"))
+        card.column.addWidget(theme.Quiet(say(self._pick.reason)))
         self._get = button(self.tr("Download"), self._take)
         self._get.setObjectName("model:get")
         self._more = button(self.tr("Other quants"), self._open)
@@ -306,7 +313,10 @@ class HotkeyStep(Step):
         self.column.addStretch(1)
 
     def _others(self) -> dict[str, str]:
-        return {BY_KEY[key].label: self._core.settings[key] for key in ("hotkeys.cancel", "hotkeys.insert_again")}
+        return {
+            editors.say(BY_KEY[key].label): self._core.settings[key]
+            for key in ("hotkeys.cancel", "hotkeys.insert_again")
+        }
 
     def _edited(self) -> None:
         self._core.send(events.ChangeSettings({"hotkeys.dictate": self.editor.value()}))
@@ -344,11 +354,13 @@ class TryStep(Step):
             case events.TextDelivered() if self._ms is not None:
                 seconds = (self._ms + event.deliver_ms) / 1000
                 if event.outcome == "delivered":
-                    self._time.setText(self.tr("Typed {seconds:.2f} s after you let go.").format(seconds=seconds))
+                    self._time.setText(
+                        self.tr("Typed {seconds} s after you let go.").format(seconds=theme.number(seconds, 2))
+                    )
                 else:
-                    self._time.setText(self.tr("Not typed: {why}").format(why=event.evidence))
+                    self._time.setText(self.tr("Not typed: {why}").format(why=say(event.evidence)))
             case events.NothingHeard() | events.Failed():
-                self._time.setText(event.message)
+                self._time.setText(say(event.message))
 
 
 class Dots(QWidget):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -30,7 +30,7 @@ from PySide6.QtWidgets import QWidget
 from dictation.events import Action
 from dictation.glance import Face, Glance, clock
 from ui import theme
-from ui.bridge import say
+from ui.sentences import say
 
 WIDTH, LEAST_HEIGHT, PAD = 480, 56, 12
 FACE_SIZE, SIDE = 24, 84  # the state's shape; the column of time and hint
@@ -39,14 +39,14 @@ FRAME_MS = 33  # at most 30 pictures a second while the meter moves
 MARGIN = 24  # from the work area's edge
 CORNERS = ("top", "top-left", "top-right", "bottom", "bottom-left", "bottom-right")
 ACTION_WORDS: dict[Action, str] = {
-    "retry": "Try again",
-    "copy": "Copy",
-    "insert_again": "Insert again",
-    "open_history": "History",
-    "choose_microphone": "Choose another",
-    "test_microphone": "Test",
-    "choose_model": "Choose a model",
-    "discard": "Discard",
+    "retry": QT_TRANSLATE_NOOP("Overlay", "Try again"),
+    "copy": QT_TRANSLATE_NOOP("Overlay", "Copy"),
+    "insert_again": QT_TRANSLATE_NOOP("Overlay", "Insert again"),
+    "open_history": QT_TRANSLATE_NOOP("Overlay", "History"),
+    "choose_microphone": QT_TRANSLATE_NOOP("Overlay", "Choose another"),
+    "test_microphone": QT_TRANSLATE_NOOP("Overlay", "Test"),
+    "choose_model": QT_TRANSLATE_NOOP("Overlay", "Choose a model"),
+    "discard": QT_TRANSLATE_NOOP("Overlay", "Discard"),
 }
 
 
@@ -100,6 +100,11 @@ class Overlay(QWidget):
         self.setAccessibleDescription("\n".join(dict.fromkeys((say(glance.words), self._shown()[0]))))
         if before.face is not glance.face:
             self._announce()
+
+    def speak_anew(self) -> None:
+        """In the language that is in force now."""
+        self.setAccessibleName(self.tr("Dictation"))
+        self.update()
 
     def warm_up(self) -> None:
         """Draw once unseen: fonts and shapes are loaded before the first take needs them."""
@@ -182,8 +187,8 @@ class Overlay(QWidget):
         if count == 1 and not self._glance.actions:
             box.moveTop((self.height() - self._line_height()) / 2)
         painter.save()
-        painter.setClipRect(box)
-        layout.draw(painter, QPointF(box.left(), box.top() - hidden))
+        painter.setClipRect(self._seen(box))
+        layout.draw(painter, QPointF(self._seen(box).left(), box.top() - hidden))
         painter.restore()
         self._paint_side(painter)
         bottom = box.bottom()
@@ -192,7 +197,7 @@ class Overlay(QWidget):
             painter.setPen(theme.face_colour(self._glance.face, self.palette()))
             room = QRectF(left, bottom, self.width() - left - PAD, self._line_height())
             text = painter.fontMetrics().elidedText(reason, Qt.TextElideMode.ElideRight, int(room.width()))
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), text)
+            painter.drawText(self._seen(room), self._leading() | int(Qt.AlignmentFlag.AlignVCenter), text)
             bottom = room.bottom()
         self._paint_actions(painter, left, bottom + 8)
         painter.end()
@@ -211,15 +216,16 @@ class Overlay(QWidget):
         face = self._glance.face
         ink = theme.face_colour(face, self.palette())
         middle = PAD + self._line_height() / 2 if self.height() > LEAST_HEIGHT else self.height() / 2
-        box = QRectF(PAD, middle - FACE_SIZE / 2, FACE_SIZE, FACE_SIZE)
+        box = self._seen(QRectF(PAD, middle - FACE_SIZE / 2, FACE_SIZE, FACE_SIZE))
         theme.draw(painter, face.value, box, ink)
         if face is Face.LISTENING:  # the meter: a bar under the microphone, as wide as the voice is loud
             track = QRectF(PAD, self.height() - 8, FACE_SIZE, 3)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.faded(ink, 0.25))
-            painter.drawRoundedRect(track, 1.5, 1.5)
+            painter.drawRoundedRect(self._seen(track), 1.5, 1.5)
             painter.setBrush(ink)
-            painter.drawRoundedRect(QRectF(track.topLeft(), QSize(int(FACE_SIZE * self._glance.level), 3)), 1.5, 1.5)
+            track.setWidth(FACE_SIZE * self._glance.level)
+            painter.drawRoundedRect(self._seen(track), 1.5, 1.5)
 
     def _paint_side(self, painter: QPainter) -> None:
         g = self._glance
@@ -233,21 +239,38 @@ class Overlay(QWidget):
         painter.setFont(_small(self.font()))
         painter.setPen(theme.faded(self.palette().color(QPalette.ColorRole.WindowText), 0.75))
         box = QRectF(self.width() - PAD - SIDE, PAD - 2, SIDE, self.height() - 2 * PAD + 4)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), "\n".join(lines))
+        painter.drawText(self._seen(box), self._trailing() | int(Qt.AlignmentFlag.AlignVCenter), "\n".join(lines))
 
     def _paint_actions(self, painter: QPainter, left: float, top: float) -> None:
         self._buttons = []
         painter.setFont(self.font())
         for action in self._glance.actions:
-            text = self.tr(ACTION_WORDS[action])
-            box = QRectF(left, top, painter.fontMetrics().horizontalAdvance(text) + 24, theme.CONTROL_HEIGHT - 4)
+            text = QCoreApplication.translate("Overlay", ACTION_WORDS[action])
+            width = painter.fontMetrics().horizontalAdvance(text) + 24
+            box = self._seen(QRectF(left, top, width, theme.CONTROL_HEIGHT - 4))
             accent = theme.colour("accent", self.palette())
             painter.setPen(QPen(accent, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box, 6, 6)
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
             self._buttons.append((box, action))
-            left = box.right() + 8
+            left += width + 8
+
+    def _seen(self, box: QRectF) -> QRectF:
+        """A box as it lies for people who read from right to left: on the other side."""
+        if self.layoutDirection() is Qt.LayoutDirection.LeftToRight:
+            return box
+        return QRectF(self.width() - box.right(), box.top(), box.width(), box.height())
+
+    def _leading(self) -> int:
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        side = Qt.AlignmentFlag.AlignRight if mirrored else Qt.AlignmentFlag.AlignLeft
+        return int(side | Qt.AlignmentFlag.AlignAbsolute)
+
+    def _trailing(self) -> int:
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        side = Qt.AlignmentFlag.AlignLeft if mirrored else Qt.AlignmentFlag.AlignRight
+        return int(side | Qt.AlignmentFlag.AlignAbsolute)
 
     # ---------------------------------------------------------------------------------------------------------- mouse
 

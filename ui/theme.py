@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel
@@ -21,6 +21,15 @@ APP_ICON_SIZES = (16, 24, 32, 48, 64, 256)
 # accent, amber, red: at least 4.5:1 on the window colour of their theme (tested)
 _LIGHT = {"accent": "#1d6f5f", "amber": "#8a5300", "red": "#b3261e", "good": "#1d6f5f"}
 _DARK = {"accent": "#6fd3bb", "amber": "#f0b45a", "red": "#ff8a80", "good": "#6fd3bb"}
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """A number as the interface's language writes it."""
+    return QLocale().toString(float(value), "f", decimals)
+
+
+def percent(value: float, decimals: int = 0) -> str:
+    return f"{number(value, decimals)} %"
 
 
 def is_dark(palette: QPalette | None = None) -> bool:

@@ -14,8 +14,8 @@ from dictation.events import Microphone
 from dictation.glance import Face, Glance
 from engine import store
 from ui import theme
-from ui.bridge import say
 from ui.core import Core
+from ui.sentences import say
 
 FIRST_WORDS = 32  # characters of a text that a menu shows
 LAST_TEXTS = 5
@@ -36,16 +36,28 @@ class Tray(QObject):
         quit_app: Callable[[], None],
     ) -> None:
         super().__init__()
-        self._core, self._open, self._languages = core, open_window, languages
+        self._core, self._open, self._languages, self._quit = core, open_window, languages, quit_app
         self._glance = Glance()
         self._texts: list[str] = []
         self._microphones: tuple[Microphone, ...] = ()
         self.icon = QSystemTrayIcon(theme.icon(Face.IDLE.value))
         self.menu = QMenu()
+        self._build()
+        self.icon.setContextMenu(self.menu)
+        self.icon.activated.connect(self._activated)
+        self.see(self._glance)
+
+    def speak_anew(self) -> None:
+        """Everything in the language that is in force now."""
+        _empty(self.menu)
+        self._build()
+        self.see(self._glance)
+
+    def _build(self) -> None:
         self._dictate = self._action(self.tr("Dictate"), self._toggle)
-        self._cancel = self._action(self.tr("Cancel"), lambda: core.send(events.Cancel()))
+        self._cancel = self._action(self.tr("Cancel"), lambda: self._core.send(events.Cancel()))
         self.menu.addSeparator()
-        self._again = self._action(self.tr("Insert again"), lambda: core.send(events.InsertAgain()))
+        self._again = self._action(self.tr("Insert again"), lambda: self._core.send(events.InsertAgain()))
         self._last = self._submenu(self.tr("Last texts"), self._fill_texts)
         self.menu.addSeparator()
         self._model = self._submenu(self.tr("Model"), self._fill_models)
@@ -54,13 +66,10 @@ class Tray(QObject):
         self._pause = self._action(self.tr("Pause hotkeys"), self._toggle_hotkeys)
         self._pause.setCheckable(True)
         self.menu.addSeparator()
-        self._action(self.tr("History…"), lambda: open_window("history"))
-        self._action(self.tr("Settings…"), lambda: open_window("settings"))
+        self._action(self.tr("History…"), lambda: self._open("history"))
+        self._action(self.tr("Settings…"), lambda: self._open("settings"))
         self.menu.addSeparator()
-        self._action(self.tr("Quit"), quit_app)
-        self.icon.setContextMenu(self.menu)
-        self.icon.activated.connect(self._activated)
-        self.see(self._glance)
+        self._action(self.tr("Quit"), self._quit)
 
     def _action(self, text: str, act: Callable[[], Any]) -> QAction:
         action = QAction(text, self.menu)

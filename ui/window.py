@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem,
 from dictation import events
 from dictation.glance import Face, Glance
 from ui import theme
-from ui.bridge import say
 from ui.core import Core
+from ui.sentences import say
 from ui.settings.models import button, heading
 
 
@@ -102,9 +102,9 @@ class MainWindow(QWidget):
 
     def _state(self, event: events.FileTranscribed) -> str:
         if event.message:
-            return event.message
+            return say(event.message)
         if event.progress < 1:
-            return f"{100 * event.progress:.0f} %"
+            return theme.percent(100 * event.progress)
         return self.tr("written down, see History")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

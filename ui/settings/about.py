@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 import resources
@@ -17,12 +17,14 @@ from dictation.errors import UpdateError
 from dictation.version import version
 from engine.files import write_text
 from ui import theme
+from ui.sentences import say
 from ui.settings.models import button, heading
 
 NOTICES = "THIRD-PARTY-NOTICES.txt"  # in `resources`, where this is a packaged Sayso
-QT_NOTICE = (
+QT_NOTICE = QT_TRANSLATE_NOOP(
+    "AboutPage",
     "Sayso uses Qt under the GNU LGPL, version 3: Qt's libraries are files of their own beside Sayso's program, "
-    "and you may put others that fit in their place."
+    "and you may put others that fit in their place.",
 )
 LIBRARIES = ("PySide6-Essentials", "numpy", "mlx", "gguf", "huggingface_hub", "sounddevice", "soundfile", "soxr")
 
@@ -45,9 +47,9 @@ def report(findings: list[Finding]) -> str:
     """Findings as text; the home folder's name is left out, and no dictated text is in them."""
     lines = []
     for finding in findings:
-        lines.append(f"{finding.check}: {finding.status}. {finding.found}")
+        lines.append(f"{finding.check}: {finding.status}. {say(finding.found)}")
         if finding.advice:
-            lines.append(f"    {finding.advice}")
+            lines.append(f"    {say(finding.advice)}")
     return "\n".join(lines).replace(str(Path.home()), "~") + "\n"
 
 
@@ -129,7 +131,7 @@ class AboutPage(QScrollArea):
         column.addLayout(row)
         column.addWidget(self._text)
         column.addWidget(heading(self.tr("Libraries")))
-        column.addWidget(theme.Quiet(self.tr(QT_NOTICE)))
+        column.addWidget(theme.Quiet(QCoreApplication.translate("AboutPage", QT_NOTICE)))
         column.addWidget(theme.Quiet(licences()))
         if notices():
             show = button(self.tr("Show all licences"), self._show_notices)
@@ -167,7 +169,7 @@ class AboutPage(QScrollArea):
 
     def _show_answer(self, sentence: str) -> None:
         self._check.setEnabled(True)
-        self._answer.setText(sentence)
+        self._answer.setText(say(sentence))
 
     def _save_as(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, self.tr("Save diagnostics"), "sayso-diagnostics.txt")

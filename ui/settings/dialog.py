@@ -121,6 +121,10 @@ class SettingsWindow(QWidget):
         self.raise_()
         self.activateWindow()
 
+    def current_page(self) -> str:
+        """The name of the page that shows."""
+        return str(self._list.currentItem().data(Qt.ItemDataRole.UserRole))
+
     def see(self, event: events.Event) -> None:
         """Keep up with changes from elsewhere: the command line, the tray."""
         match event:

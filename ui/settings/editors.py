@@ -166,8 +166,11 @@ class ChoiceEditor(Editor):
 
 
 def choice_words(setting: Setting, choice: str) -> str:
-    words = CHOICE_WORDS.get(f"{setting.key}:{choice}", choice.replace("_", " ").capitalize())
-    return QCoreApplication.translate("choices", words)
+    return QCoreApplication.translate("choices", choice_words_in_english(setting, choice))
+
+
+def choice_words_in_english(setting: Setting, choice: str) -> str:
+    return CHOICE_WORDS.get(f"{setting.key}:{choice}", choice.replace("_", " ").capitalize())
 
 
 class NumberEditor(Editor):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QMessageBox, QVBoxLayout, QWidget
 
 from dictation.rewrite import RewriteOptions, Situation, rewrite
 from dictation.settings import Settings
 from ui import theme
+from ui.sentences import language, say
 from ui.settings.models import button, heading
 
-SAMPLE = "Um, I said twenty-five apples. New line. That is all."
+SAMPLE = QT_TRANSLATE_NOOP("RewritePreview", "Um, I said twenty-five apples. New line. That is all.")
 
 
 class RewritePreview(QFrame):
@@ -22,7 +24,7 @@ class RewritePreview(QFrame):
         self.setObjectName("preview")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._settings = settings
-        self._said = QLineEdit(self.tr(SAMPLE))
+        self._said = QLineEdit(QCoreApplication.translate("RewritePreview", SAMPLE))
         self._said.setAccessibleName(self.tr("A sentence to try"))
         self._said.setMinimumHeight(theme.CONTROL_HEIGHT)
         self._said.textChanged.connect(self._write)
@@ -46,9 +48,9 @@ class RewritePreview(QFrame):
     def _write(self) -> None:
         options, problems = RewriteOptions.of(self._settings.page("rewrite"))
         chosen = str(self._settings["recognition.language"])
-        written = rewrite(self._said.text(), options, Situation(language="en" if chosen == "auto" else chosen))
+        written = rewrite(self._said.text(), options, Situation(language=language() if chosen == "auto" else chosen))
         self._written.setText(written.text.replace("\n", " ⏎\n") or self.tr("(nothing)"))
-        self._problem.setText(" ".join([*problems, *written.notices]))
+        self._problem.setText(" ".join(say(problem) for problem in (*problems, *written.notices)))
         self._problem.setVisible(bool(self._problem.text()))
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QVBoxLayout
 from dictation.hotkey_choice import why_not
 from dictation.settings import Setting
 from ui import theme
+from ui.sentences import say
 from ui.settings.editors import Editor
 
 # X11 keycodes of modifiers by side: Qt tells them apart by these alone
@@ -150,7 +151,7 @@ class HotkeyEditor(Editor):
         if binding in ("Backspace", "Delete") and self.setting.default == "":
             binding = ""
         elif reason := why_not(binding, self.others(), self.setting.key == "hotkeys.cancel"):
-            self._tell(reason)
+            self._tell(say(reason))
             self._show()
             return
         if binding != self._binding:

@@ -29,6 +29,7 @@ from dictation.events import Download
 from engine import catalog, store
 from engine.catalog import CatalogModel
 from ui import theme
+from ui.sentences import say
 from ui.settings.quant_picker import QuantPicker, megabytes
 
 
@@ -107,7 +108,7 @@ class InUse(Card):
             events.ModelStatus.WARMING: self.tr("Warming up"),
             events.ModelStatus.READY: self.tr("Ready"),
             events.ModelStatus.UNLOADED: self.tr("Unloaded; loads again when you dictate"),
-            events.ModelStatus.FAILED: event.message,
+            events.ModelStatus.FAILED: say(event.message),
         }
         self._title.setText(event.name or self.tr("No model in use"))
         parts = [
@@ -152,7 +153,7 @@ class DownloadRow(QFrame):
         total = event.total_bytes or 0
         of = self.tr("{done} of {total}").format(done=megabytes(event.received_bytes), total=megabytes(total))
         if event.status == "failed":
-            return event.message
+            return say(event.message)
         if event.status == "paused":
             return self.tr("paused, {of} are kept").format(of=of)
         if event.status == "verifying":
@@ -161,7 +162,7 @@ class DownloadRow(QFrame):
             return of
         left = (total - event.received_bytes) / event.bytes_per_s
         minutes, seconds = divmod(int(left), 60)
-        speed = f"{event.bytes_per_s / 1e6:.1f} MB/s"
+        speed = f"{theme.number(event.bytes_per_s / 1e6, 1)} MB/s"
         return f"{of}, {speed}, " + self.tr("{m}:{s:02d} left").format(m=minutes, s=seconds)
 
     def _toggle(self) -> None:
@@ -196,7 +197,7 @@ class ModelCard(Card):
         about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         top.addWidget(about, 1)
         self.column.addLayout(top)
-        self.column.addWidget(theme.Quiet(model.sentence))
+        self.column.addWidget(theme.Quiet(say(model.sentence)))
 
     def _toggle(self, opened: bool) -> None:
         self._open.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,21 +21,35 @@ from PySide6.QtWidgets import (
 from dictation.model_facts import QuantFacts
 from engine.catalog import Fact
 from ui import theme
+from ui.sentences import say
 
-COLUMNS = ("Quant", "Download", "Memory", "Speed", "Words wrong", "Verdict")
+COLUMNS = (
+    QT_TRANSLATE_NOOP("QuantPicker", "Quant"),
+    QT_TRANSLATE_NOOP("QuantPicker", "Download"),
+    QT_TRANSLATE_NOOP("QuantPicker", "Memory"),
+    QT_TRANSLATE_NOOP("QuantPicker", "Speed"),
+    QT_TRANSLATE_NOOP("QuantPicker", "Words wrong"),
+    QT_TRANSLATE_NOOP("QuantPicker", "Verdict"),
+)
 CHART = QSize(220, 150)
 
 
 def megabytes(size_bytes: float) -> str:
-    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.0f} MB"
+    if size_bytes >= 1e9:
+        return f"{theme.number(size_bytes / 1e9, 1)} GB"
+    return f"{theme.number(size_bytes / 1e6)} MB"
 
 
 def fact_text(fact: Fact | None, text: str) -> str:
     """A number with the word that says where it comes from; never one without the other."""
     if fact is None:
         return QCoreApplication.translate("facts", "not known yet")
-    word = QCoreApplication.translate("facts", {"measured": "measured here"}.get(fact.source, fact.source))
-    return f"{text}, {word}"
+    words = {
+        "measured": QCoreApplication.translate("facts", "measured here"),
+        "published": QCoreApplication.translate("facts", "published"),
+        "estimated": QCoreApplication.translate("facts", "estimated"),
+    }
+    return f"{text}, {words.get(fact.source, fact.source)}"
 
 
 class QuantPicker(QWidget):
@@ -96,7 +110,7 @@ class QuantPicker(QWidget):
     def _make_table(self) -> QTableWidget:
         table = QTableWidget(0, len(COLUMNS))
         table.setAccessibleName(self.tr("Quants"))
-        table.setHorizontalHeaderLabels([self.tr(c) for c in COLUMNS])
+        table.setHorizontalHeaderLabels([QCoreApplication.translate("QuantPicker", c) for c in COLUMNS])
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(theme.CONTROL_HEIGHT)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -153,14 +167,14 @@ class QuantPicker(QWidget):
         item.setFont(font)
         if row.verdict == "memory is short":
             item.setForeground(theme.faded(self.palette().color(QPalette.ColorRole.WindowText), 0.6))
-            item.setToolTip(row.reason)
+            item.setToolTip(say(row.reason))
         return item
 
     def _selected(self) -> None:
         if not self._rows:
             return
         row = self.chosen()
-        self._reason.setText(row.reason or self.tr("{quant} fits.").format(quant=row.quant))
+        self._reason.setText(say(row.reason) or self.tr("{quant} fits.").format(quant=row.quant))
         self._act.setText(self.tr("Use now") if row.installed else self.tr("Download"))
         self._delete.setVisible(row.installed)
         self._chart.choose(row.quant)
@@ -171,12 +185,17 @@ class QuantPicker(QWidget):
 
 
 def _cells(row: QuantFacts) -> list[tuple[str, Fact | None]]:
-    words = {"recommended": "Recommended", "fits": "Fits", "memory is short": "Too large now", "installed": "Installed"}
-    verdict = QCoreApplication.translate("facts", words[row.verdict])
+    words = {
+        "recommended": QCoreApplication.translate("facts", "Recommended"),
+        "fits": QCoreApplication.translate("facts", "Fits"),
+        "memory is short": QCoreApplication.translate("facts", "Too large now"),
+        "installed": QCoreApplication.translate("facts", "Installed"),
+    }
+    verdict = words[row.verdict]
     if row.installed:
         verdict += " · " + QCoreApplication.translate("facts", "installed")
-    speed = fact_text(row.speed, f"{row.speed.value:.1f}× speech" if row.speed else "")
-    error = fact_text(row.error_percent, f"{row.error_percent.value:.2f} %" if row.error_percent else "")
+    speed = fact_text(row.speed, _times_speech(row.speed.value) if row.speed else "")
+    error = fact_text(row.error_percent, theme.percent(row.error_percent.value, 2) if row.error_percent else "")
     return [
         (row.quant, None),
         (megabytes(row.download_bytes), None),
@@ -185,6 +204,10 @@ def _cells(row: QuantFacts) -> list[tuple[str, Fact | None]]:
         (error, row.error_percent),
         (verdict, None),
     ]
+
+
+def _times_speech(factor: float) -> str:
+    return QCoreApplication.translate("facts", "{factor}× speech").format(factor=theme.number(factor, 1))
 
 
 class Chart(QWidget):
@@ -200,7 +223,9 @@ class Chart(QWidget):
         self._points = [(r.quant, r.download_bytes / 1e6, r.error_percent.value) for r in rows if r.error_percent]
         if self.parentWidget() is not None:  # before, it would be a window of its own
             self.setVisible(len(self._points) > 1)
-        described = "; ".join(f"{q}: {mb:.0f} MB, {error:.2f} %" for q, mb, error in self._points)
+        described = "; ".join(
+            f"{quant}: {theme.number(mb)} MB, {theme.percent(error, 2)}" for quant, mb, error in self._points
+        )
         self.setAccessibleName(self.tr("Download size against words wrong"))
         self.setAccessibleDescription(described)
         self.update()
@@ -257,7 +282,9 @@ class Chart(QWidget):
         below = QRectF(box.left(), box.bottom() + 2, box.width(), 16)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), f"{min(sizes):.0f}")
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), f"{max(sizes):.0f} MB")
-        painter.drawText(QRectF(0, box.top(), 30, 16), int(Qt.AlignmentFlag.AlignRight), f"{max(errors):.1f}%")
-        painter.drawText(QRectF(0, box.bottom() - 16, 30, 16), int(Qt.AlignmentFlag.AlignRight), f"{min(errors):.1f}%")
+        painter.drawText(QRectF(0, box.top(), 30, 16), int(Qt.AlignmentFlag.AlignRight), theme.percent(max(errors), 1))
+        painter.drawText(
+            QRectF(0, box.bottom() - 16, 30, 16), int(Qt.AlignmentFlag.AlignRight), theme.percent(min(errors), 1)
+        )
         title = self.tr("size against words wrong")
         painter.drawText(below.translated(0, 14), int(Qt.AlignmentFlag.AlignHCenter), title)

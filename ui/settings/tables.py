@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -33,17 +33,25 @@ class Column:
 
 
 REPLACEMENT_COLUMNS = (
-    Column("find", "When you say", "text", wide=True),
-    Column("replace", "Write", "text", wide=True),
-    Column("match_case", "Same case", "switch", False),
-    Column("is_pattern", "Pattern", "switch", False),
-    Column("enabled", "On", "switch", True),
+    Column("find", QT_TRANSLATE_NOOP("columns", "When you say"), "text", wide=True),
+    Column("replace", QT_TRANSLATE_NOOP("columns", "Write"), "text", wide=True),
+    Column("match_case", QT_TRANSLATE_NOOP("columns", "Same case"), "switch", False),
+    Column("is_pattern", QT_TRANSLATE_NOOP("columns", "Pattern"), "switch", False),
+    Column("enabled", QT_TRANSLATE_NOOP("columns", "On"), "switch", True),
 )
 PROGRAM_COLUMNS = (
-    Column("program", "Program", "text", wide=True),
-    Column("method", "Insert by", "auto paste keys", "auto"),
-    Column("trailing", "After it", "nothing space enter", "nothing"),
+    Column("program", QT_TRANSLATE_NOOP("columns", "Program"), "text", wide=True),
+    Column("method", QT_TRANSLATE_NOOP("columns", "Insert by"), "auto paste keys", "auto"),
+    Column("trailing", QT_TRANSLATE_NOOP("columns", "After it"), "nothing space enter", "nothing"),
 )
+CHOICES = {
+    "auto": QT_TRANSLATE_NOOP("choices", "Auto"),
+    "paste": QT_TRANSLATE_NOOP("choices", "Pasting"),
+    "keys": QT_TRANSLATE_NOOP("choices", "Typing"),
+    "nothing": QT_TRANSLATE_NOOP("choices", "Nothing"),
+    "space": QT_TRANSLATE_NOOP("choices", "Space"),
+    "enter": QT_TRANSLATE_NOOP("choices", "Enter"),
+}
 
 
 class TableEditor(Editor):
@@ -109,7 +117,7 @@ class TableEditor(Editor):
             if " " in column.kind:
                 box = Combo()
                 for choice in column.kind.split():
-                    box.addItem(QCoreApplication.translate("choices", choice.capitalize()), choice)
+                    box.addItem(QCoreApplication.translate("choices", CHOICES[choice]), choice)
                 box.setCurrentIndex(max(0, box.findData(value)))
                 box.activated.connect(self._changed)
                 self._table.setCellWidget(at, i, box)
