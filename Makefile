@@ -10,7 +10,7 @@ BUILD := pyproject.toml packaging/environment.sh $(wildcard $(addprefix $(NATIVE
 RUN_PACKAGES := $(LINUX)/apt-run.txt $(if $(DISPLAY)$(WAYLAND_DISPLAY),,$(LINUX)/apt-virtual-display.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check setup screenshots clean
+.PHONY: help run test test-all check setup screenshots translations clean
 
 help:
 	@echo "make run       set up and start Sayso (where there is no display or microphone: dictate the sample clip)"
@@ -19,6 +19,7 @@ help:
 	@echo "make check     ruff, mypy, import-linter"
 	@echo "make setup     all of the set-up, nothing else"
 	@echo "make screenshots  draw every window and state into build/screenshots"
+	@echo "make translations  bring the languages of the interface up to date with the sources"
 	@echo "make clean     delete the environment; models and settings stay"
 
 run: $(VENV)/.run
@@ -37,6 +38,9 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports
 
 setup: $(VENV)/.run $(VENV)/.test
+
+translations: $(VENV)/.test
+	$(BIN)/python -m tests.translations
 
 screenshots: $(VENV)/.test
 	$(BIN)/python -m tests.screenshots build/screenshots

@@ -120,7 +120,13 @@ def soak(asked: argparse.Namespace) -> None:
         process = psutil.Process(app.process.pid)
         for take in range(1, asked.takes + 1):
             window.clear()
-            text, delivered = app.dictate(CLIP)
+            try:
+                text, delivered = app.dictate(CLIP)
+            except (
+                subprocess.CalledProcessError
+            ):  # the stand-in for a voice failed: this computer was stopped meanwhile
+                app.until("state_changed", since=len(app.events) - 5, state="idle")
+                continue
             if delivered["outcome"] != "delivered" or window.text(text) != text:
                 lost += 1
             if take % SOAK_STEP == 0:

@@ -1,4 +1,4 @@
-"""Draws every window and state into a folder: both themes, 100 % and 200 %. `make screenshots` runs it.
+"""Draws every window and state into a folder: both themes, 100 % and 200 %, German, right to left. `make screenshots`.
 
 Windows are the real ones with made-up content, drawn without a screen; nothing is recorded and nothing is downloaded.
 All of the pictures are made for looking at; a few of them (KEPT) go to docs/screenshots.
@@ -29,6 +29,7 @@ KEPT = (
     "history-light-100",
     "welcome-1-microphone-dark-100",
 )
+FAILED_DOWNLOAD = "The connection to huggingface.co keeps failing; 91 MB are kept, pull again to go on."
 DOCS = Path(__file__).parents[1] / "docs" / "screenshots"
 
 
@@ -42,7 +43,7 @@ def glances() -> Iterator[tuple[str, Glance]]:
     yield "long", replace(listening, firm=" ".join([said] * 6), tentative="and so on")
     yield "working", replace(listening, face=Face.WORKING, firm=said + " and the rest follows.", waiting=1)
     yield "done", Glance(face=Face.DONE, words=Phrase("Typed"), firm=said, overlay=True)
-    why = Phrase("Not typed: {reason}", {"reason": "another window came to the front"})
+    why = Phrase("Not typed: {reason}", {"reason": "Another window has the keyboard now."})
     yield "held", Glance(face=Face.HELD, words=why, firm=said, overlay=True, actions=("insert_again", "copy"))
     silent = Phrase("The microphone sends only silence. Is it muted?")
     actions: tuple[events.Action, ...] = ("choose_microphone", "test_microphone")
@@ -112,9 +113,12 @@ def draw_all(camera: Camera) -> None:
 
 
 def draw_windows(camera: Camera, core: object) -> None:
+    from PySide6.QtCore import QCoreApplication
+
     from dictation.history import History
     from tests.fakes.core import Core
     from ui.history import HistoryWindow
+    from ui.main import TRAY_NOTE
     from ui.tray import Tray
     from ui.window import MainWindow
 
@@ -123,15 +127,23 @@ def draw_windows(camera: Camera, core: object) -> None:
     history.show()
     history.choose(3)
     camera.take(history, "history")
-    main = MainWindow(core, lambda name: None, "This desktop shows no tray icon.")
+    main = MainWindow(core, lambda name: None, QCoreApplication.translate("Front", TRAY_NOTE))
     main.see(Glance(model="base:Q8_0", last_text="Could you send me the slides from this morning?"))
     camera.take(main, "main")
+    main.take_files([Path("interview.mp3"), Path("meeting.mp4"), Path("notes.txt")])
+    main.heard(events.FileTranscribed(Path("interview.mp3"), "", progress=0.4))
+    main.heard(
+        events.FileTranscribed(Path("notes.txt"), "", message="notes.txt is empty: there is nothing to transcribe.")
+    )
+    camera.take(main, "main-files")
     tray = Tray(core, lambda name: None, [("de", "Deutsch")], lambda: None)
     tray.see(Glance(last_text="Could you send me the slides from this morning?"))
     camera.take(tray.menu, "tray-menu")
 
 
 def draw_settings(camera: Camera, core: object) -> None:
+    from PySide6.QtCore import QCoreApplication
+
     from dictation.shelf import Shelf
     from tests.fakes.core import Core
     from ui.settings.about import AboutPage
@@ -142,7 +154,9 @@ def draw_settings(camera: Camera, core: object) -> None:
     models = ModelsPage(Shelf(core.send, lambda event: None))
     models.see(events.ModelChanged("base:Q8_0", events.ModelStatus.READY, device="cpu"))
     models.see(events.Download("job", "small:Q8_0", "running", 91_000_000, 264_000_000, 6_400_000.0))
-    pages = [("models", "Models", models), ("about", "About", AboutPage())]
+    models.see(events.Download("late", "medium:Q8_0", "failed", 91_000_000, 824_000_000, message=FAILED_DOWNLOAD))
+    translate = QCoreApplication.translate
+    pages = [("models", translate("Front", "Models"), models), ("about", translate("Front", "About"), AboutPage())]
     window = SettingsWindow(core, pages, lambda: None)
     names = ("general", "microphone", "hotkeys", "recognition", "rewrite", "insertion", "privacy", "advanced", "about")
     for name in names:
@@ -197,38 +211,56 @@ def draw_first_steps(camera: Camera, core: object) -> None:
         camera.take(window, f"welcome-{i + 1}-{name}")
 
 
-def one(folder: Path, scheme: str, percent: int) -> None:
+def one(folder: Path, scheme: str, percent: int, language: str = "en", mirrored: bool = False) -> None:
     """All pictures of one theme and scale; a process of its own, because Qt reads the scale at its start."""
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"SAYSO_HOME": home, "SAYSO_MODELS": f"{home}/models", "QT_SCALE_FACTOR": str(percent / 100)}
         fill(Path(home))
+        from PySide6.QtCore import Qt
         from PySide6.QtGui import QColor, QPalette
         from PySide6.QtWidgets import QApplication
 
+        from tests.fakes.translators import Mirrored
+        from ui.translations import Translations
+
         qt = QApplication(["sayso", "-platform", "offscreen"])
         qt.setStyle("Fusion")
+        Translations(qt).speak(language)
+        if mirrored:
+            mirrored_words = Mirrored(qt)
+            qt.installTranslator(mirrored_words)
+            qt.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         if scheme == "dark":
             palette = QPalette(QColor("#2b2b2b"))
             palette.setColor(QPalette.ColorRole.Base, QColor("#1f1f1f"))
             for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
                 palette.setColor(QPalette.ColorGroup.Disabled, role, QColor("#8a8a8a"))
             qt.setPalette(palette)
-        draw_all(Camera(folder, f"{scheme}-{percent}"))
+        suffix = f"{scheme}-{percent}" + (f"-{language}" if language != "en" else "") + ("-rtl" if mirrored else "")
+        draw_all(Camera(folder, suffix))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=Path("build/screenshots"))
     parser.add_argument("--only", nargs=2, metavar=("THEME", "PERCENT"))
+    parser.add_argument("--language", default="en")
+    parser.add_argument("--mirrored", action="store_true", help="right to left")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     if asked.only:
-        one(asked.folder, asked.only[0], int(asked.only[1]))
+        one(asked.folder, asked.only[0], int(asked.only[1]), asked.language, asked.mirrored)
         return
-    for scheme in ("light", "dark"):
-        for percent in ("100", "200"):
-            command = [sys.executable, "-m", "tests.screenshots", str(asked.folder), "--only", scheme, percent]
-            subprocess.run(command, check=True)
+    for scheme, percent, *more in (
+        ("light", "100"),
+        ("light", "200"),
+        ("dark", "100"),
+        ("dark", "200"),
+        ("light", "100", "--language", "de"),
+        ("light", "100", "--mirrored"),
+    ):
+        command = [sys.executable, "-m", "tests.screenshots", str(asked.folder), "--only", scheme, percent, *more]
+        subprocess.run(command, check=True)
     DOCS.mkdir(parents=True, exist_ok=True)
     for name in KEPT:
         shutil.copy(asked.folder / f"{name}.png", DOCS)

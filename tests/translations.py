@@ -25,6 +25,8 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "resources" / "translations"
 TEMPLATES = FOLDER / "templates.json"
 LANGUAGES = ("de",)
+# a text is translated by people, not by likeness to another one
+ALONE = [word for kind in ("sametext", "similartext") for word in ("-disable-heuristic", kind)]
 # what only the command line says, or what computes
 SILENT = (
     "dictation/commands/",
@@ -157,7 +159,7 @@ def update() -> None:
         sources = [str(path) for path in sorted((ROOT / "ui").rglob("*.py"))]
         for language in LANGUAGES:
             ts = source_file(language)
-            run("pyside6-lupdate", *sources, str(listed), "-ts", str(ts), "-locations", "none", "-no-obsolete")
+            run("pyside6-lupdate", *sources, str(listed), "-ts", str(ts), "-locations", "none", "-no-obsolete", *ALONE)
             run("pyside6-lrelease", str(ts), "-qm", str(ts.with_suffix(".qm")))
 
 

@@ -46,7 +46,7 @@ from engine import store
 from ui import theme
 from ui.core import Core
 from ui.sentences import say
-from ui.settings.models import button
+from ui.widgets import button
 
 PAGE = 200  # entries fetched at a time
 SEARCH_PAUSE_MS = 200
@@ -145,9 +145,10 @@ class EntryRow(QStyledItemDelegate):
         ink = option.palette.color(role)
         box = QRectF(option.rect).adjusted(12, 8, -12, -8)
         if face := _FACES.get(entry.status):
-            shape = QRectF(box.left(), box.top(), 16, 16)
+            mirrored = option.direction is Qt.LayoutDirection.RightToLeft
+            shape = QRectF(box.right() - 16 if mirrored else box.left(), box.top(), 16, 16)
             theme.draw(painter, face.value, shape, ink if selected else theme.face_colour(face, option.palette))
-            box.setLeft(box.left() + 24)
+            box.adjust(*((0, 0, -24, 0) if mirrored else (24, 0, 0, 0)))
         painter.setPen(ink)
         line = option.fontMetrics.elidedText(_first_line(entry), Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignTop), line)
@@ -243,11 +244,11 @@ class HistoryWindow(QWidget):
     def _build(self) -> None:
         left, right = QWidget(), QWidget()
         column = QVBoxLayout(left)
-        column.setContentsMargins(theme.GAP, theme.GAP, 0, theme.GAP)
+        column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._search)
         column.addWidget(self._list)
         detail = QVBoxLayout(right)
-        detail.setContentsMargins(theme.WIDE_GAP, theme.GAP, theme.GAP, theme.GAP)
+        detail.setContentsMargins(0, 0, 0, 0)
         detail.setSpacing(theme.GAP)
         detail.addWidget(self._text, 1)
         detail.addWidget(self._raw)
@@ -276,10 +277,11 @@ class HistoryWindow(QWidget):
         split = QSplitter()
         split.addWidget(left)
         split.addWidget(right)
+        split.setHandleWidth(theme.WIDE_GAP)
         split.setSizes([420, 440])
         split.setChildrenCollapsible(False)
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setContentsMargins(theme.GAP, theme.GAP, theme.GAP, theme.GAP)
         outer.addWidget(split)
 
     def see(self, event: events.Event) -> None:

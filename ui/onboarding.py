@@ -26,15 +26,16 @@ from dictation.glance import LOUD_DBFS, QUIET_DBFS
 from dictation.settings import BY_KEY
 from engine import store
 from engine.catalog import CatalogModel, Recommendation
-from ui import theme
+from ui import keynames, theme
 from ui.core import Core
 from ui.sentences import say
 from ui.settings import editors
 from ui.settings.editors import ChoiceEditor
 from ui.settings.hotkey import HotkeyEditor
-from ui.settings.models import Card, DownloadRow, ModelActions, button, heading
+from ui.settings.models import DownloadRow, ModelActions
 from ui.settings.quant_picker import QuantPicker, megabytes
 from ui.welcome import STEP_KEY, STEPS
+from ui.widgets import Card, button, heading
 
 CHECKS = ("display", "typing", "microphone", "runtime")
 SIZE = QSize(680, 560)
@@ -78,7 +79,10 @@ class Meter(QWidget):
         painter.setBrush(theme.faded(accent, 0.2))
         painter.drawRoundedRect(QRectF(self.rect()), 6, 6)
         painter.setBrush(accent)
-        painter.drawRoundedRect(QRectF(0, 0, max(12.0, self.width() * self.level), 12), 6, 6)
+        bar = QRectF(0, 0, max(12.0, self.width() * self.level), 12)
+        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+            bar.moveRight(self.width())
+        painter.drawRoundedRect(bar, 6, 6)
         painter.end()
 
 
@@ -344,7 +348,7 @@ class TryStep(Step):
 
     def enter(self) -> None:
         key = self._core.settings["hotkeys.dictate"]
-        self._how.setText(self.tr("Hold {key}, say a sentence, let go.").format(key=key))
+        self._how.setText(self.tr("Hold {key}, say a sentence, let go.").format(key=keynames.shown(key)))
         self._box.setFocus()
 
     def see(self, event: events.Event) -> None:
@@ -383,7 +387,8 @@ class Dots(QWidget):
         for i in range(STEPS):
             painter.setPen(theme.faded(ink, 0.6))
             painter.setBrush(theme.colour("accent", self.palette()) if i <= self.step else Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(QRectF(i * 16 + 2, 2, 8, 8))
+            mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+            painter.drawEllipse(QRectF((STEPS - 1 - i if mirrored else i) * 16 + 4, 2, 8, 8))
         painter.end()
 
 

@@ -14,7 +14,7 @@ from dictation.glance import Face, Glance
 from ui import theme
 from ui.core import Core
 from ui.sentences import say
-from ui.settings.models import button, heading
+from ui.widgets import button, heading
 
 
 class FaceView(QWidget):
@@ -117,7 +117,7 @@ class MainWindow(QWidget):
     def take_files(self, paths: list[Path]) -> None:
         """Queue files to be written down."""
         for path in paths:
-            item = QListWidgetItem(f"{path.name}: {self.tr('waiting')}")
+            item = QListWidgetItem(f"{path.name}: " + self.tr("waiting"))
             item.setData(Qt.ItemDataRole.UserRole, str(path))
             self._files.addItem(item)
             self._core.send(events.TranscribeFile(path))

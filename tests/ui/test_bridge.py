@@ -7,8 +7,7 @@ import threading
 from pytestqt.qtbot import QtBot
 
 from dictation import events
-from dictation.glance import Phrase
-from ui.bridge import Bridge, say
+from ui.bridge import Bridge
 
 
 def test_events_of_another_thread_arrive_in_order_on_the_main_thread(qtbot: QtBot) -> None:
@@ -35,7 +34,3 @@ def test_work_from_the_main_thread_runs_at_once(qtbot: QtBot) -> None:
     ran: list[int] = []
     Bridge().run_on_main(lambda: ran.append(1))
     assert ran == [1]
-
-
-def test_a_sentence_keeps_braces_that_people_said(qtbot: QtBot) -> None:
-    assert say(Phrase("Loading {model}", {"model": "a{b}"})) == "Loading a{b}"

@@ -114,6 +114,18 @@ def test_an_entry_that_can_not_be_made_is_said(
     running.until(lambda: any(isinstance(e, events.Notice) and e.code == "autostart" for e in running.seen))
 
 
+def test_another_language_is_spoken_at_once_in_every_window_that_is_open(running: Running) -> None:
+    running.front.open_window("main")
+    running.front.open_window("models")
+    running.front.core.send(events.ChangeSettings({"general.interface_language": "de"}))
+    running.until(lambda: running.front.window("settings").windowTitle() == "Sayso-Einstellungen")
+    assert running.front.window("settings").isVisible() and running.front.window("settings").current_page() == "models"
+    assert "Einstellungen …" in [action.text() for action in running.front.tray.menu.actions()]
+    running.dictate()
+    running.front.core.send(events.ChangeSettings({"general.interface_language": "en"}))
+    running.until(lambda: running.front.window("settings").windowTitle() == "Sayso settings")
+
+
 def test_deleting_everything_empties_the_history_window(running: Running) -> None:
     running.dictate()
     running.front.open_window("history")

@@ -18,7 +18,7 @@ from dictation.version import version
 from engine.files import write_text
 from ui import theme
 from ui.sentences import say
-from ui.settings.models import button, heading
+from ui.widgets import button, heading
 
 NOTICES = "THIRD-PARTY-NOTICES.txt"  # in `resources`, where this is a packaged Sayso
 QT_NOTICE = QT_TRANSLATE_NOOP(

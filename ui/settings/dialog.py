@@ -17,7 +17,7 @@ from ui.settings.extras import DeleteEverything, RewritePreview
 from ui.settings.hotkey import HotkeyEditor
 from ui.settings.page import Page, model_pairs
 
-WIDTH, HEIGHT, LEAST_WIDTH, LIST_WIDTH = 760, 640, 560, 168
+WIDTH, HEIGHT, LEAST_WIDTH, LIST_WIDTH = 760, 640, 560, 156
 
 
 class SettingsWindow(QWidget):
@@ -73,14 +73,14 @@ class SettingsWindow(QWidget):
 
     def _build(self) -> None:
         left = QVBoxLayout()
-        left.setContentsMargins(theme.GAP, theme.GAP, 0, theme.GAP)
+        left.setContentsMargins(theme.GAP, theme.GAP, theme.GAP, theme.GAP)
         left.setSpacing(theme.GAP)
         left.addWidget(self._search)
         left.addWidget(self._nothing)
         left.addWidget(self._list)
         side = QWidget()
         side.setLayout(left)
-        side.setFixedWidth(LIST_WIDTH + theme.GAP)
+        side.setFixedWidth(LIST_WIDTH + 2 * theme.GAP)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)

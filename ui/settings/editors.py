@@ -201,10 +201,17 @@ class NumberEditor(Editor):
         self._box.blockSignals(False)
 
 
+class _Line(QLineEdit):
+    """As wide as an address, where there is room."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, super().sizeHint().height())
+
+
 class TextEditor(Editor):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._box = QLineEdit()
+        self._box = _Line()
         self._box.setMinimumWidth(160)
         self._box.setClearButtonEnabled(True)
         self._box.editingFinished.connect(self._done)

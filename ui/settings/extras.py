@@ -11,7 +11,7 @@ from dictation.rewrite import RewriteOptions, Situation, rewrite
 from dictation.settings import Settings
 from ui import theme
 from ui.sentences import language, say
-from ui.settings.models import button, heading
+from ui.widgets import button, heading
 
 SAMPLE = QT_TRANSLATE_NOOP("RewritePreview", "Um, I said twenty-five apples. New line. That is all.")
 

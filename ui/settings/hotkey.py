@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QVBoxLayout
 
 from dictation.hotkey_choice import why_not
 from dictation.settings import Setting
-from ui import theme
+from ui import keynames, theme
 from ui.sentences import say
 from ui.settings.editors import Editor
 
@@ -127,7 +127,7 @@ class HotkeyEditor(Editor):
             self._button.setText(self.tr("Press the keys…"))
             self._tell("")
         else:
-            self._button.setText(self._binding or self.tr("None: click to set"))
+            self._button.setText(keynames.shown(self._binding) or self.tr("None: click to set"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if not self._button.isChecked() or not isinstance(event, QKeyEvent):

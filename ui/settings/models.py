@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QInputDialog,
     QLabel,
     QProgressBar,
-    QPushButton,
     QScrollArea,
     QSizePolicy,
     QToolButton,
@@ -31,6 +30,7 @@ from engine.catalog import CatalogModel
 from ui import theme
 from ui.sentences import say
 from ui.settings.quant_picker import QuantPicker, megabytes
+from ui.widgets import Card, Reflow, button, heading
 
 
 class ModelActions(Protocol):
@@ -50,38 +50,10 @@ class ModelActions(Protocol):
     def waiting(self) -> list[Download]: ...
 
 
-def heading(text: str, factor: float = 1.15) -> QLabel:
-    label = QLabel(text)
-    font = label.font()
-    font.setPointSizeF(font.pointSizeF() * factor)
-    font.setWeight(font.Weight.DemiBold)
-    label.setFont(font)
-    return label
-
-
-def button(text: str, act: Callable[[], None]) -> QPushButton:
-    made = QPushButton(text)
-    made.setMinimumHeight(theme.CONTROL_HEIGHT)
-    made.clicked.connect(lambda checked: act())
-    return made
-
-
 def _languages(count: int) -> str:
     if count == 1:
         return QCoreApplication.translate("models", "English only")
     return QCoreApplication.translate("models", "{count} languages").format(count=count)
-
-
-class Card(QFrame):
-    """A framed group of widgets."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.setObjectName(name)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(theme.WIDE_GAP, theme.GAP, theme.WIDE_GAP, theme.GAP)
-        self.column.setSpacing(8)
 
 
 class InUse(Card):
@@ -286,13 +258,9 @@ class ModelsPage(QScrollArea):
             card.refresh()
 
     def _installed_row(self, model: store.InstalledModel) -> QWidget:
-        row = QWidget()
-        row.setObjectName(f"installed:{model.label}")
-        line = QHBoxLayout(row)
+        buttons = QWidget()
+        line = QHBoxLayout(buttons)
         line.setContentsMargins(0, 0, 0, 0)
-        words = QLabel(f"{model.name} {model.quant} · {megabytes(model.size_bytes)}")
-        words.setWordWrap(True)
-        line.addWidget(words, 1)
         acts = (
             (self.tr("Use now"), self.tr("Use {model} now"), self._actions.use),
             (self.tr("Calibrate"), self.tr("Calibrate {model}"), self._actions.calibrate),
@@ -302,6 +270,11 @@ class ModelsPage(QScrollArea):
             made = button(text, partial(act, model.label))
             made.setAccessibleName(name.format(model=model.label))  # a list of buttons tells them apart
             line.addWidget(made)
+        line.addStretch(1)
+        words = QLabel(f"{model.name} {model.quant} · {megabytes(model.size_bytes)}")
+        words.setWordWrap(True)
+        row = Reflow(words, buttons)
+        row.setObjectName(f"installed:{model.label}")
         return row
 
     def card(self, name: str) -> ModelCard:

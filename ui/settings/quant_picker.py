@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -22,6 +21,7 @@ from dictation.model_facts import QuantFacts
 from engine.catalog import Fact
 from ui import theme
 from ui.sentences import say
+from ui.widgets import button
 
 COLUMNS = (
     QT_TRANSLATE_NOOP("QuantPicker", "Quant"),
@@ -71,12 +71,8 @@ class QuantPicker(QWidget):
         self._reason = QLabel()
         self._reason.setWordWrap(True)
         self._reason.setAccessibleName(self.tr("Why"))
-        self._act = QPushButton()
-        self._act.setMinimumHeight(theme.CONTROL_HEIGHT)
-        self._act.clicked.connect(self._go)
-        self._delete = QPushButton(self.tr("Delete"))
-        self._delete.setMinimumHeight(theme.CONTROL_HEIGHT)
-        self._delete.clicked.connect(lambda: self.delete.emit(self.chosen().quant))
+        self._act = button("", self._go)
+        self._delete = button(self.tr("Delete"), lambda: self.delete.emit(self.chosen().quant))
         self._build()
         self.show_rows(rows)
 
@@ -236,6 +232,7 @@ class Chart(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # figures grow to the right everywhere
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = self.palette().color(QPalette.ColorRole.WindowText)
         small = QFont(self.font())

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
-    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from dictation.settings import Setting
 from ui import theme
 from ui.settings.editors import Combo, Editor
+from ui.widgets import button
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,9 @@ class TableEditor(Editor):
         self.setFocusProxy(self._table)
 
     def _frame(self) -> QWidget:
-        add, delete = QPushButton(self.tr("Add")), QPushButton(self.tr("Delete"))
-        add.clicked.connect(self._add)
-        delete.clicked.connect(self._delete)
         buttons = QHBoxLayout()
-        for button in (add, delete):
-            button.setMinimumHeight(theme.CONTROL_HEIGHT)
-            buttons.addWidget(button)
+        buttons.addWidget(button(self.tr("Add"), self._add))
+        buttons.addWidget(button(self.tr("Delete"), self._delete))
         buttons.addStretch(1)
         frame = QWidget()
         column = QVBoxLayout(frame)
