@@ -5,12 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 LINUX := packaging/linux
 NATIVE := engine/cpu/native
-BUILD := pyproject.toml packaging/environment.sh $(wildcard $(addprefix $(NATIVE)/,*.cpp *.h *.inl CMakeLists.txt))
+BUILD := pyproject.toml packaging/environment.sh packaging/find-python.sh $(wildcard $(addprefix $(NATIVE)/,*.cpp *.h *.inl CMakeLists.txt))
 # where nobody can see windows, `make run` shows the sample clip in one of its own
 RUN_PACKAGES := $(LINUX)/apt-run.txt $(if $(DISPLAY)$(WAYLAND_DISPLAY),,$(LINUX)/apt-virtual-display.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check setup screenshots translations clean
+.PHONY: help run test test-all check setup screenshots translations package clean
 
 help:
 	@echo "make run       set up and start Sayso (where there is no display or microphone: dictate the sample clip)"
@@ -20,6 +20,7 @@ help:
 	@echo "make setup     all of the set-up, nothing else"
 	@echo "make screenshots  draw every window and state into build/screenshots"
 	@echo "make translations  bring the languages of the interface up to date with the sources"
+	@echo "make package   build what people on Linux install: .deb, AppDir, wheel, source, into dist/"
 	@echo "make clean     delete the environment; models and settings stay"
 
 run: $(VENV)/.run
@@ -45,8 +46,12 @@ translations: $(VENV)/.test
 screenshots: $(VENV)/.test
 	$(BIN)/python -m tests.screenshots build/screenshots
 
+package:
+	@$(LINUX)/system-packages.sh $(LINUX)/apt-run.txt $(LINUX)/apt-package.txt
+	@packaging/package.sh
+
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build dist
 
 $(VENV)/.run: $(BUILD) $(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
 	@$(LINUX)/system-packages.sh $(RUN_PACKAGES)

@@ -3,19 +3,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-runs_sayso() { "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
-
 # an environment whose making was interrupted has no pip
-if ! runs_sayso .venv/bin/python || ! .venv/bin/python -c 'import pip' 2>/dev/null; then
-    for python in ${PYTHON:-} python3 python3.13 python3.12 python3.11 /usr/bin/python3; do
-        runs_sayso "$python" && break
-        python=
-    done
-    if [ -z "$python" ]; then
-        echo "Sayso needs Python 3.11 or newer, with venv. On Debian and Ubuntu: sudo apt-get install python3 python3-venv" >&2
-        echo "If yours has another name: make PYTHON=/path/to/python3.12" >&2
-        exit 1
-    fi
+if ! PYTHON=.venv/bin/python packaging/find-python.sh 2>/dev/null | grep -qx .venv/bin/python ||
+    ! .venv/bin/python -c 'import pip' 2>/dev/null; then
+    python=$(packaging/find-python.sh)
     echo "Making .venv with $("$python" --version)"
     "$python" -m venv --clear .venv
 fi
