@@ -8,7 +8,7 @@ python=$work/env/bin/python
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 packaging/program.sh
-export PYTHONPATH=packaging
+export PYTHONPATH=packaging PYTHONSAFEPATH=1
 
 echo "== The packages"
 $python -m shipping.stage $work/frozen/sayso $work/icons $work/stage

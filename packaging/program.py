@@ -15,7 +15,7 @@ HELPERS = ("dictation.calibrate", "dictation.desktop.x11.keeper")
 def main() -> int:
     """Do what a Python with Sayso installed would do under this name and with these arguments."""
     multiprocessing.freeze_support()
-    _leave_other_programs_their_libraries()
+    _leave_other_programs_their_own()
     if sys.argv[1:2] == ["-m"] and sys.argv[2:3] and sys.argv[2] in HELPERS:
         module = sys.argv[2]
         sys.argv = sys.argv[2:]
@@ -30,11 +30,14 @@ def main() -> int:
     return command()
 
 
-def _leave_other_programs_their_libraries() -> None:
-    """PyInstaller's loader points LD_LIBRARY_PATH at our own libraries, and what we start would take them too.
+def _leave_other_programs_their_own() -> None:
+    """PyInstaller points variables at our own libraries and Qt plugins, and what we start would load those too.
 
-    The loader of this process has read it already; whatever is started from here gets the user's own again.
+    This process has no more need of them: the system's loader has read its one, and Qt finds plugins beside itself.
     """
+    if getattr(sys, "frozen", False):
+        for variable in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):
+            os.environ.pop(variable, None)
     original = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if original is not None:
         os.environ["LD_LIBRARY_PATH"] = original

@@ -4,7 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 work=build/package
-export PYTHONPATH=packaging PYTHONDONTWRITEBYTECODE=1
+# what is packed comes from the wheel, never from the folder that this runs in
+export PYTHONPATH=packaging PYTHONSAFEPATH=1 PYTHONDONTWRITEBYTECODE=1
 mkdir -p $work
 
 find_env_python() { [ -d $work/env/Scripts ] && echo $work/env/Scripts/python || echo $work/env/bin/python; }
@@ -25,7 +26,7 @@ mkdir dist
 $python -m build --no-isolation -o $work/wheel . >$work/wheel.log 2>&1 || { cat $work/wheel.log; exit 1; }
 mv $work/wheel/*.tar.gz dist/
 if [ "$(uname)" = Linux ]; then
-    $python -m auditwheel repair --plat auto -w dist $work/wheel/*.whl
+    PATH="$PWD/$work/env/bin:$PATH" $python -m auditwheel repair --plat auto -w dist $work/wheel/*.whl
 else
     mv $work/wheel/*.whl dist/
 fi
@@ -37,3 +38,8 @@ rm -rf $work/frozen
 $python -m shipping.icons $work/icons
 $python -m PyInstaller --noconfirm --log-level WARN --distpath $work/frozen --workpath $work/pyinstaller \
     packaging/sayso.spec
+if [ "$(uname)" = Linux ]; then
+    # Python's own files are built with symbols; libraries out of wheels are stripped or must not be
+    find $work/frozen/sayso/_internal \( -name 'libpython3*' -o -path '*/lib-dynload/*' \) -type f \
+        -exec strip --strip-unneeded {} +
+fi

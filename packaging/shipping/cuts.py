@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 # Python modules that a dependency would use if they were there, and Sayso never does
 MODULES = (
@@ -26,11 +26,20 @@ MODULES = (
     "numpy.testing",
     "pip",
     "pydoc_data",
+    # its compiled half, of three kinds: Sayso compares two short texts once per calibration
+    *(
+        f"rapidfuzz.{kind}_cpp{set_}"
+        for kind in ("fuzz", "utils", "process")
+        for set_ in ("", "_avx2", "_sse2", "_impl")
+    ),
+    *(f"rapidfuzz.distance.{kind}_cpp{set_}" for kind in ("metrics", "_initialize") for set_ in ("", "_avx2", "_sse2")),
     "readline",
+    "requests",  # tiktoken would fetch vocabularies with it; Sayso brings them
     "setuptools",
     "tkinter",
     "torch",
     "unittest",
+    "urllib3",
     "wheel",
 )
 # on Linux MLX computes on NVIDIA cards, with gigabytes of CUDA libraries, or on the processor, where Sayso's own
@@ -53,11 +62,13 @@ QT_PLUGINS = {
 }
 LANGUAGES = {"de"}  # of the interface, besides English, which needs no file
 
+LOADED_BY_NAME = ("libportaudio",)  # nothing in the build is linked with these
+
 # On every desktop, or bound to its graphics driver, sound server or settings: another copy would only go wrong.
 # Names as in the list of what AppImages take from the system, and the libraries that those bring along.
 SYSTEM = re.compile(
     r"lib(asound|c|com_err|dbus-1|dl|drm|EGL|expat|fontconfig|freetype|gbm|gcc_s|gio-2.0|GL|GLX|GLdispatch|glib-2.0|"
-    r"gmodule-2.0|gobject-2.0|gthread-2.0|m|OpenGL|pcre2?(-8)?|pthread|pulse|pulse-simple|resolv|rt|stdc\+\+|"
+    r"gmodule-2.0|gobject-2.0|gthread-2.0|m|mvec|OpenGL|pcre2?(-8)?|pthread|pulse|pulse-simple|resolv|rt|stdc\+\+|"
     r"wayland-(client|cursor|egl)|X11|X11-xcb|Xau|xcb|Xdmcp|z)\.so(\..*)?"
 )
 
@@ -75,6 +86,24 @@ def excludes(module: str) -> bool:
 def keep(entries: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
     """Of PyInstaller's (name in the build, path here, kind) entries those that a build keeps."""
     return [entry for entry in entries if keeps(entry[0])]
+
+
+def needed(
+    entries: Sequence[tuple[str, str, str]], imports: Callable[[str], Iterable[str]]
+) -> list[tuple[str, str, str]]:
+    """Without the system's libraries that came along for files which are left out, such as GTK for a theme of Qt.
+
+    imports: names of the libraries that a library or program, by its path here, is linked with.
+    """
+    top = {name: source for name, source, _ in entries if "/" not in name and source.startswith(("/lib", "/usr/lib"))}
+    wanted = {name for name in top if name.startswith(LOADED_BY_NAME)}
+    todo = [source for name, source, kind in entries if name not in top and kind in ("BINARY", "EXTENSION")]
+    todo += [top[name] for name in wanted]
+    while todo:
+        for name in set(imports(todo.pop())) & top.keys() - wanted:
+            wanted.add(name)
+            todo.append(top[name])
+    return [entry for entry in entries if entry[0] not in top or entry[0] in wanted]
 
 
 def keeps(name: str) -> bool:

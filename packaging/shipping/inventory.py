@@ -18,7 +18,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 Kind = Literal["sayso", "python", "pypi", "debian"]
@@ -93,26 +92,6 @@ def _debian(source: Path) -> tuple[Kind, str, str]:
             ).stdout.split()
             return ("debian", shown[0], shown[1])
     raise ValueError(f"{source} would be in the build, but nobody knows where it comes from.")
-
-
-def runtime_distributions(root: str) -> list[str]:
-    """`root` and everything that it needs here, without extras, by canonical name."""
-    seen: set[str] = set()
-    todo = [root]
-    while todo:
-        name = canonicalize_name(todo.pop())
-        try:
-            needs = metadata.requires(name) or []
-        except metadata.PackageNotFoundError:
-            continue
-        if name in seen:
-            continue
-        seen.add(name)
-        for text in needs:
-            requirement = Requirement(text)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                todo.append(requirement.name)
-    return sorted(seen)
 
 
 def module_folder(package: str) -> Path:

@@ -21,7 +21,9 @@ def version() -> str:
 
 def section(changelog: str, version: str) -> str:
     """The text under "## VERSION", with or without a date after it. Raises ValueError where there is none."""
-    found = re.search(rf"^## {re.escape(version)}(?:[ ,(][^\n]*)?\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^## {re.escape(version)}(?:[ ,(][^\n]*)?\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL
+    )
     text = found[1].strip() if found else ""
     if not text:
         raise ValueError(f'CHANGELOG.md has no section "## {version}": rename "Unreleased" before you tag.')

@@ -1,6 +1,6 @@
 """The parts of a self-contained build as a CycloneDX 1.6 bill of materials.
 
-python -m shipping.sbom build/inventory.json dist/sayso-0.1.0-linux.cdx.json
+python -m shipping.sbom build/inventory.json dist/sayso.cdx.json
 """
 
 from __future__ import annotations

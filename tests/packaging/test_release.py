@@ -117,10 +117,19 @@ def test_every_file_of_a_build_has_a_known_origin(tmp_path: Path) -> None:
         inventory.parts([("stray", str(stray), "BINARY")])
 
 
-def test_what_sayso_needs_is_found_without_what_only_tests_need() -> None:
-    names = inventory.runtime_distributions("huggingface_hub")
-    assert {"huggingface-hub", "httpx2", "httpcore2", "packaging"} <= set(names), "and what those need"
-    assert not {"pytest", "torch", "mypy", "gguf"} & set(names)
+def test_libraries_that_came_along_for_something_left_out_are_left_out_too() -> None:
+    linked = {
+        "/env/gui.so": ["libxcb-cursor.so.0", "libc.so.6"],
+        "/usr/lib/libxcb-cursor.so.0": ["libxcb-util.so.1"],
+        "/usr/lib/libportaudio.so.2": ["libjack.so.0"],
+        "/usr/lib/libgtk-3.so.0": ["libpango.so.0"],
+    }
+    entries = [("PySide6/gui.so", "/env/gui.so", "EXTENSION"), ("notes.txt", "/env/notes.txt", "DATA")]
+    for name in ("xcb-cursor.so.0", "xcb-util.so.1", "portaudio.so.2", "jack.so.0", "gtk-3.so.0", "pango.so.0"):
+        entries.append((f"lib{name}", f"/usr/lib/lib{name}", "BINARY"))
+    kept = cuts.needed(entries, lambda path: linked.get(path, ()))
+    gone = {name for name, _, _ in entries} - {name for name, _, _ in kept}
+    assert gone == {"libgtk-3.so.0", "libpango.so.0"}
 
 
 def test_notices_hold_every_licence_once_and_qts_terms() -> None:
