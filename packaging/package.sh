@@ -19,7 +19,7 @@ cp -a $work/stage $work/Sayso.AppDir
 cp packaging/linux/AppRun packaging/linux/sayso.desktop $work/icons/hicolor/256x256/apps/sayso.png $work/Sayso.AppDir/
 ln -s sayso.png $work/Sayso.AppDir/.DirIcon
 tar -C $work --sort=name --owner=0 --group=0 --mtime="@$SOURCE_DATE_EPOCH" -c Sayso.AppDir |
-    xz -T0 >"dist/$name.AppDir.tar.xz"
+    zstd -q -12 -T0 >"dist/$name.AppDir.tar.zst"
 $python -m shipping.sbom $work/inventory.json "dist/$name.cdx.json"
 (cd dist && sha256sum -- * >SHA256SUMS)
 du -sh $work/frozen/sayso

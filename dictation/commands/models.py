@@ -78,7 +78,7 @@ def _list(arguments: argparse.Namespace) -> int:
         return DONE
     away = store.absent()
     if not models and not away:
-        say("No model is installed. Run `sayso models import starter`.")
+        say(f"No model is installed. Run `{store.first_model()}`.")
     width = max((len(model.label) for model in models), default=0)
     for model in models:
         print(f"{model.label:{width}}  {size_text(model.size_bytes):>8}  {model.path}")

@@ -102,7 +102,7 @@ def _package(name: str, work: Path, target: Path, fill: Callable[[Path], None]) 
     for old in target.glob(f"{name}_*.deb"):
         old.unlink()
         before.discard(old)
-    _run(work, "dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(target.resolve()))
+    _run(work, "dpkg-deb", "--root-owner-group", "-Zzstd", "-z12", "--build", str(root), str(target.resolve()))
     (made,) = set(target.glob("*.deb")) - before
     return made
 

@@ -109,3 +109,9 @@ def system_library(name: str) -> str | None:
         if line.strip().startswith(name + " "):
             return line.rpartition(" => ")[2]
     return None
+
+
+def linked_with(path: str) -> list[str]:
+    """Names of the shared libraries that a library or program asks for itself, on Linux."""
+    shown = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=False).stdout
+    return [line.split()[1] for line in shown.splitlines() if line.strip().startswith("NEEDED")]

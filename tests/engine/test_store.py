@@ -140,3 +140,14 @@ def test_two_processes_that_register_at_once_lose_nothing(folder: Path, tmp_path
     makers = [subprocess.Popen([sys.executable, "-c", code, str(model), name], cwd=ROOT) for name in ("left", "right")]
     assert [maker.wait(60) for maker in makers] == [0, 0]
     assert {m.name for m in store.installed()} == {f"{side}{i}" for side in ("left", "right") for i in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("here", "command"), [(True, "sayso models import starter"), (False, "sayso models pull base")]
+)
+def test_the_way_to_a_first_model_is_one_that_works_here(
+    monkeypatch: pytest.MonkeyPatch, here: bool, command: str
+) -> None:
+    found = store.importlib.util.find_spec("json") if here else None
+    monkeypatch.setattr(store.importlib.util, "find_spec", lambda package: found)
+    assert store.first_model() == command
