@@ -12,7 +12,7 @@ export PYTHONPATH=packaging PYTHONSAFEPATH=1
 
 echo "== The packages"
 $python -m shipping.stage $work/frozen/sayso $work/icons $work/stage
-$python -m shipping.deb $work/stage dist
+$python -m shipping.deb $work/stage $work/inventory.json dist
 name=Sayso-$($python packaging/shipping/notes.py --version)-$(uname -m)
 rm -rf $work/Sayso.AppDir
 cp -a $work/stage $work/Sayso.AppDir

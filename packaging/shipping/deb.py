@@ -1,6 +1,6 @@
 """The Debian packages, from the folder that `stage.py` made, with Debian's own tools.
 
-    python -m shipping.deb build/stage dist
+    python -m shipping.deb build/stage build/inventory.json dist
 
 dpkg-shlibdeps finds out which system libraries the build needs, dpkg-gencontrol writes the control file.
 """
@@ -20,21 +20,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dictation.version import version
+from shipping.inventory import Part, read
 from shipping.stage import HERE, source_date
 
 INSIDE = "usr/lib/sayso/_internal"
-# Debian has these itself, and its own fit its sound server
-FROM_DEBIAN = ("libportaudio.so*", "libjack.so*", "libdb-5*.so*")
 
 
-def build(stage: Path, target: Path) -> list[Path]:
-    """Write the packages into `target` and return their paths."""
+def build(stage: Path, parts: list[Part], target: Path) -> list[Path]:
+    """Write the packages into `target` and return their paths.
+
+    parts: of the build. What comes from Debian packages is left to Debian, which keeps it up to date.
+    """
+    debians = [name for part in parts if part.kind == "debian" for name in part.files]
     with tempfile.TemporaryDirectory(prefix="sayso-deb-") as name:
         work = Path(name)
         shutil.copytree(HERE / "linux/debian", work / "debian")
         (work / "debian/changelog").write_text(_changelog(), "utf-8")
         return [
-            _package("sayso", work, target, lambda root: _fill_sayso(root, stage)),
+            _package("sayso", work, target, lambda root: _fill_sayso(root, stage, debians)),
             _package("sayso-uinput", work, target, _fill_uinput),
         ]
 
@@ -52,11 +55,10 @@ def debian_version(version: str) -> str:
     return text
 
 
-def _fill_sayso(root: Path, stage: Path) -> None:
+def _fill_sayso(root: Path, stage: Path, debians: list[str]) -> None:
     shutil.copytree(stage / "usr", root / "usr", symlinks=True)
-    for pattern in FROM_DEBIAN:
-        for file in (root / INSIDE).glob(pattern):
-            file.unlink()
+    for name in debians:
+        (root / INSIDE / name).unlink()
     document = root / "usr/share/doc/sayso"
     document.mkdir(parents=True)
     # one copy: the page About reads it from the program's own folder
@@ -151,5 +153,5 @@ def _gzip(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    for made in build(Path(sys.argv[1]), Path(sys.argv[2])):
+    for made in build(Path(sys.argv[1]), read(Path(sys.argv[2])), Path(sys.argv[3])):
         print(made)

@@ -28,7 +28,7 @@ class Part:
     kind: Kind
     name: str
     version: str
-    files: int
+    files: tuple[str, ...]  # their names in the build
 
 
 def write(path: Path, found: Iterable[Part]) -> None:
@@ -36,7 +36,7 @@ def write(path: Path, found: Iterable[Part]) -> None:
 
 
 def read(path: Path) -> list[Part]:
-    return [Part(**part) for part in json.loads(path.read_text("utf-8"))]
+    return [Part(**part | {"files": tuple(part["files"])}) for part in json.loads(path.read_text("utf-8"))]
 
 
 def parts(entries: Iterable[tuple[str, str, str]]) -> list[Part]:
@@ -44,14 +44,14 @@ def parts(entries: Iterable[tuple[str, str, str]]) -> list[Part]:
 
     Raises ValueError for a file that nobody knows.
     """
-    sources = [source for _, source, kind in entries if source and kind not in ("SYMLINK", "OPTION")]
     owners = _files_of_distributions()
     standard_library = [Path(sysconfig.get_path(p)).resolve() for p in ("stdlib", "platstdlib")]
-    count: dict[tuple[Kind, str, str], int] = {}
-    for source in map(os.path.realpath, sources):
-        part = owners.get(source) or _origin(Path(source), standard_library)
-        count[part] = count.get(part, 0) + 1
-    return [Part(*part, files) for part, files in sorted(count.items())]
+    found: dict[tuple[Kind, str, str], list[str]] = {}
+    for name, source, kind in entries:
+        if source and kind not in ("SYMLINK", "OPTION"):
+            path = os.path.realpath(source)
+            found.setdefault(owners.get(path) or _origin(Path(path), standard_library), []).append(name)
+    return [Part(*part, tuple(sorted(names))) for part, names in sorted(found.items())]
 
 
 def _files_of_distributions() -> dict[str, tuple[Kind, str, str]]:

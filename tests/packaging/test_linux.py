@@ -11,6 +11,7 @@ import yaml
 
 from dictation.version import version
 from shipping import deb, plists, stage
+from shipping.inventory import Part
 
 ROOT = Path(__file__).parents[2]
 LINUX = ROOT / "packaging/linux"
@@ -65,8 +66,9 @@ def test_the_packages_hold_what_was_staged_and_say_what_they_need(tmp_path: Path
     (inside / "libportaudio.so.2").write_bytes(Path("/bin/true").read_bytes())
     (inside.parent / "sayso").write_bytes(Path("/bin/true").read_bytes())
     (inside.parent / "sayso").chmod(0o755)
-    packages = {p.name.partition("_")[0]: p for p in deb.build(staged, made)}
-    assert deb.build(staged, made), "a second time, over the first"
+    parts = [Part("debian", "libportaudio2", "1", ("libportaudio.so.2",)), Part("sayso", "sayso", "1", ("sayso",))]
+    packages = {p.name.partition("_")[0]: p for p in deb.build(staged, parts, made)}
+    assert deb.build(staged, parts, made), "a second time, over the first"
     assert sorted(p.name for p in made.iterdir()) == sorted(p.name for p in packages.values())
     fields = run("dpkg-deb", "--field", packages["sayso"])
     assert f"Version: {deb.debian_version(version())}\n" in fields
