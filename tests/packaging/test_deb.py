@@ -38,13 +38,15 @@ class Debian:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        debs = ROOT / "build/debs"
-        debs.mkdir(parents=True, exist_ok=True)
-        made = subprocess.run(
-            ["debootstrap", "--variant=minbase", f"--cache-dir={debs}", SUITE, str(root)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert made.returncode == 0, made.stdout[-2000:] + made.stderr
+        pristine = ROOT / f"build/debian-{SUITE}.tar"  # made once
+        if not pristine.is_file():
+            part = pristine.with_suffix(".part")
+            pristine.parent.mkdir(exist_ok=True)
+            _run("debootstrap", "--variant=minbase", SUITE, root)
+            _run("tar", "--numeric-owner", "-C", root, "-cf", part, ".")
+            part.replace(pristine)
+        else:
+            _run("tar", "--numeric-owner", "-C", root, "-xf", pristine)
         self.run("useradd", "--create-home", USER)
         self.run("apt-get", "update", "-q")
 
@@ -58,12 +60,7 @@ class Debian:
         return ["unshare", "--mount", "sh", "-c", script]
 
     def run(self, *command: object, user: str = "root", **environment: str) -> str:
-        done = subprocess.run(
-            self.command(*command, user=user, **environment),
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
-        return done.stdout
+        return _run(*self.command(*command, user=user, **environment))
 
     def apt(self, *arguments: object) -> None:
         self.run("apt-get", "-y", "-q", *arguments, DEBIAN_FRONTEND="noninteractive")
@@ -76,6 +73,14 @@ class Debian:
             folders[:] = [name for name in folders if str(place / name) not in NOT_COMPARED]
             found |= {str(place / name) for name in [*folders, *files]}
         return found
+
+
+def _run(*command: object) -> str:
+    done = subprocess.run(
+        list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+    return done.stdout
 
 
 @pytest.fixture
