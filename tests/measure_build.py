@@ -1,8 +1,9 @@
 """What ways to pack Sayso cost at the start: programs in turn, medians over the rounds.
 
-    python -m tests.measure_build --model .models/tiny.en-Q8_0.gguf build/package/stage/usr/lib/sayso build/package/env/bin
+    python -m tests.measure_build --model MODEL.gguf FOLDER...
 
-Each FOLDER holds `sayso` and `sayso-app`. Timed, each in a process of its own: `sayso --version`; transcribing the
+Each FOLDER holds `sayso` and `sayso-app`: build/package/stage/usr/lib/sayso is the self-contained build, and
+build/package/env/bin the same packages on a plain Python. Timed, each in a process of its own: `sayso --version`; transcribing the
 sample clip (11 s); the tray program until its control socket answers, without a screen and without a model.
 """
 
