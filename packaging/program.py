@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 # Sayso runs these as programs of their own with `sys.executable -m`, which is this file in a self-contained build
-HELPERS = ("dictation.calibrate", "dictation.desktop.x11.keeper")
+HELPERS = ("dictation.calibrate", "dictation.desktop.x11.keeper", "ui.scratch")
 
 
 def main() -> int:

@@ -3,8 +3,8 @@
     python -m tests.measure_build --model MODEL.gguf FOLDER...
 
 Each FOLDER holds `sayso` and `sayso-app`: build/package/stage/usr/lib/sayso is the self-contained build, and
-build/package/env/bin the same packages on a plain Python. Timed, each in a process of its own: `sayso --version`; transcribing the
-sample clip (11 s); the tray program until its control socket answers, without a screen and without a model.
+build/package/env/bin the same packages on a plain Python. Timed, each in a process of its own: `sayso --version`;
+transcribing the sample clip (11 s); the tray program until its control socket answers, without a screen or a model.
 """
 
 from __future__ import annotations

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -97,11 +99,27 @@ def test_the_app_folder_runs_from_wherever_it_lies(built: Built, tiny_en_q8: Pat
     assert (moved / ".DirIcon").resolve().is_file()
 
 
-def test_programs_that_the_build_starts_get_the_users_own_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def program() -> ModuleType:
+    """packaging/program.py, which no package holds."""
     spec = importlib.util.spec_from_file_location("program", ROOT / "packaging/program.py")
     assert spec is not None and spec.loader is not None
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_every_helper_program_that_sayso_starts_is_one_that_the_build_knows(program: ModuleType) -> None:
+    started = set()
+    for file in [*ROOT.glob("dictation/**/*.py"), *ROOT.glob("engine/**/*.py"), *ROOT.glob("ui/**/*.py")]:
+        if file.name != "peers.py":  # left out of builds
+            started |= set(re.findall(r'sys\.executable, "-m", "([\w.]+)"', file.read_text("utf-8")))
+    assert started - {"ui.main"} == set(program.HELPERS), "ui.main only where there is no sayso-app"
+
+
+def test_programs_that_the_build_starts_get_the_users_own_libraries(
+    program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "argv", ["sayso", "--version"])
     for original, left in (("/users/own", "/users/own"), (None, None)):
