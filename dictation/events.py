@@ -201,6 +201,11 @@ class TestMicrophone(Command):
 
 
 @dataclass(frozen=True)
+class PlayTest(Command):
+    """Play what the microphone heard during the test, so that the user can tell whose voice it is."""
+
+
+@dataclass(frozen=True)
 class SystemWoke(Command):
     """The computer slept, or the session was unlocked: devices and workers may be dead."""
 

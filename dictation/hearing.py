@@ -16,6 +16,7 @@ from dictation.source import Block, ClipEnded, MicrophonesSeen, Source, SourceLo
 F32 = NDArray[np.float32]
 
 WARM_S = 0.5  # kept in memory between takes when the microphone stays open
+TEST_S = 4.0  # of a test, to be played back
 LEVEL_S = 1 / 30  # between two levels
 
 
@@ -44,6 +45,7 @@ class Hearing:
         self._warm = np.zeros(0, np.float32)
         self._level_s = 0.0
         self.testing = False  # the user looks at the meter
+        self._tested = np.zeros(0, np.float32)
         source.choose(str(settings["microphone.device"]))
 
     def change(self, settings: Settings, recording: bool) -> None:
@@ -100,8 +102,19 @@ class Hearing:
         framer, self._framer = self._framer, None
         return framer.flush() if framer is not None else np.zeros(0, np.float32)
 
+    def test(self, on: bool) -> None:
+        """The user looks at the meter, or no longer does; what was heard then is forgotten."""
+        self.testing = on
+        self._tested = self._tested[:0]
+
+    def tested(self) -> F32:
+        """The last seconds of the test, at SAMPLE_RATE_HZ."""
+        return self._tested
+
     def keep_warm(self, frames: Frames) -> None:
-        """Sound between takes: only the last half second is kept, in memory."""
+        """Sound between takes: only the last half second is kept, in memory; of a test some more."""
+        if self.testing:
+            self._tested = np.concatenate([self._tested, frames.samples])[-int(TEST_S * SAMPLE_RATE_HZ) :]
         self._warm = np.concatenate([self._warm, frames.samples])[-int(WARM_S * SAMPLE_RATE_HZ) :]
 
     def take_warm(self) -> F32:

@@ -16,11 +16,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dictation import events as e
-from dictation import log, session
+from dictation import log, session, sounds
 from dictation import settings as settings_module
 from dictation.delivery import Courier, Delivered, Deliverer, NoDesktop, OwnThread, Run, TargetNoted
 from dictation.errors import SettingError
+from dictation.frames import SAMPLE_RATE_HZ
 from dictation.hearing import Hearing
 from dictation.history import History
 from dictation.kept import FileRead, Kept
@@ -114,6 +118,7 @@ class Parts:
     active_model: Callable[[Settings], str] = lambda settings: str(settings["recognition.model"])
     detector: Callable[[], SpeechDetector] = SpeechDetector
     limits: Callable[[Settings], session.Limits] = limits_of
+    play: Callable[[NDArray[np.float32], int], None] = sounds.play_samples
     clock: Callable[[], float] = time.monotonic
 
 
@@ -321,11 +326,13 @@ class Loop:
             case e.ListMicrophones():
                 self._hearing.list_microphones()
             case e.TestMicrophone():
-                self._hearing.testing = command.on
+                self._hearing.test(command.on)
                 if command.on:
                     self._hearing.open()
                 elif self._session.recorded is None:
                     self._hearing.rest()
+            case e.PlayTest():
+                self._parts.play(self._hearing.tested(), SAMPLE_RATE_HZ)
             case e.Shutdown():
                 self._running = False
 

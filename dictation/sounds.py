@@ -36,6 +36,12 @@ def play(cue: Cue) -> None:
     _in_background(tone(cue), RATE_HZ)
 
 
+def play_samples(samples: NDArray[np.float32], rate_hz: int) -> None:
+    """Play mono samples; another sound that still plays is ended."""
+    if len(samples):
+        _in_background(samples, rate_hz)
+
+
 def play_file(path: Path) -> None:
     """Play a recording; another one that still plays is ended."""
     import soundfile

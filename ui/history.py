@@ -12,6 +12,7 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QCoreApplication,
     QDateTime,
+    QItemSelectionModel,
     QLocale,
     QModelIndex,
     QPersistentModelIndex,
@@ -20,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QTextCharFormat
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -34,11 +35,13 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 
 from dictation import events
+from dictation.differences import differences
 from dictation.errors import HistoryError
 from dictation.glance import Face, clock
 from dictation.history import Entry, History
@@ -189,6 +192,52 @@ class Waveform(QWidget):
         painter.end()
 
 
+class Comparison(QWidget):
+    """Two entries beside each other, with what differs underlined and shaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.GAP)
+        self._sides = [(theme.Quiet(), QTextEdit()) for _ in range(2)]
+        for about, text in self._sides:
+            text.setReadOnly(True)
+            column = QVBoxLayout()
+            column.addWidget(about)
+            column.addWidget(text, 1)
+            row.addLayout(column, 1)
+
+    def show_entries(self, first: Entry, second: Entry) -> None:
+        for (about, box), entry, pieces in zip(
+            self._sides, (first, second), differences(first.text, second.text), strict=True
+        ):
+            about.setText(entry.model or _about(entry))
+            box.setAccessibleName(self.tr("Text by {model}").format(model=entry.model))
+            box.clear()
+            for piece in pieces:
+                box.textCursor().insertText(piece.text, self._format(piece.differs))
+
+    def _format(self, differs: bool) -> QTextCharFormat:
+        format_ = QTextCharFormat()
+        if differs:
+            format_.setFontUnderline(True)
+            format_.setBackground(theme.faded(theme.colour("amber", self.palette()), 0.25))
+        return format_
+
+    def marked(self) -> list[list[str]]:
+        """What is marked on each side."""
+        found = []
+        for _, box in self._sides:
+            words, block = [], box.document().begin()
+            while block.isValid():
+                for part in (r for r in block.textFormats() if r.format.fontUnderline()):
+                    words.append(block.text()[part.start : part.start + part.length].strip())
+                block = block.next()
+            found.append(words)
+        return found
+
+
 class HistoryWindow(QWidget):
     """List on the left, one entry on the right.
 
@@ -205,6 +254,7 @@ class HistoryWindow(QWidget):
         super().__init__()
         self._core, self._history, self._play, self._export = core, history, play, export
         self._deleted: list[Entry] = []
+        self._again: dict[Path, int] = {}  # audio that is being recognised again, and the entry it belongs to
         self.setObjectName("history")
         self.setWindowTitle(self.tr("Sayso history"))
         self.setWindowIcon(theme.app_icon())
@@ -226,10 +276,14 @@ class HistoryWindow(QWidget):
         self._list.setItemDelegate(EntryRow(self._list))
         self._list.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self._list.selectionModel().currentChanged.connect(lambda now, before: self._show(self.entries.entry(now)))
+        self._list.selectionModel().selectionChanged.connect(lambda now, before: self._compare())
+        self._list.setToolTip(self.tr("Choose two with Ctrl to compare them"))
         self._text, self._raw, self._wave, self._facts = QPlainTextEdit(), theme.Quiet(""), Waveform(), QFormLayout()
         self._text.setReadOnly(True)
         self._raw.setObjectName("raw")
         self._text.setAccessibleName(self.tr("Text"))
+        self.comparison = Comparison()
+        self.comparison.hide()
         self._models = QComboBox()
         self._models.setAccessibleName(self.tr("Model for recognising again"))
         self._undo = button(self.tr("Undo"), self._put_back)
@@ -251,6 +305,7 @@ class HistoryWindow(QWidget):
         detail.setContentsMargins(0, 0, 0, 0)
         detail.setSpacing(theme.GAP)
         detail.addWidget(self._text, 1)
+        detail.addWidget(self.comparison, 1)
         detail.addWidget(self._raw)
         detail.addWidget(self._wave)
         acts = {
@@ -287,6 +342,29 @@ class HistoryWindow(QWidget):
     def see(self, event: events.Event) -> None:
         if isinstance(event, events.HistoryChanged) and self.isVisible():
             self._reload()
+        elif isinstance(event, events.FileTranscribed) and event.path in self._again:
+            self._recognised_again(event)
+
+    def _recognised_again(self, event: events.FileTranscribed) -> None:
+        """The new text beside the old one, or why there is none."""
+        if event.message:
+            self._raw.setText(say(event.message))
+            self._raw.show()
+        if event.progress < 1:
+            return
+        before = self._again.pop(event.path)
+        if event.entry is not None and self.isVisible():
+            self.entries.reload()
+            self.choose(before, event.entry)
+
+    def _compare(self) -> None:
+        """Two that are chosen stand beside each other."""
+        chosen = self._chosen()
+        two = len(chosen) == 2
+        if two:
+            self.comparison.show_entries(*sorted(chosen, key=lambda entry: entry.id or 0))
+        self.comparison.setVisible(two)
+        self._text.setVisible(not two)
 
     def _reload(self) -> None:
         chosen = self._current()
@@ -295,12 +373,17 @@ class HistoryWindow(QWidget):
             self.choose(chosen.id)
         self._show(self._current())
 
-    def choose(self, id: int | None) -> None:
-        """Bring an entry to the front."""
+    def choose(self, *ids: int | None) -> None:
+        """Bring an entry to the front; two are compared."""
+        first = True
         for row in range(self.entries.rowCount()):
             entry = self.entries.entry(self.entries.index(row))
-            if entry is not None and entry.id == id:
-                self._list.setCurrentIndex(self.entries.index(row))
+            if entry is not None and entry.id in ids:
+                how = QItemSelectionModel.SelectionFlag
+                self._list.selectionModel().setCurrentIndex(
+                    self.entries.index(row), how.ClearAndSelect if first else how.Select
+                )
+                first = False
 
     def showEvent(self, event: object) -> None:
         self._reload()
@@ -341,8 +424,15 @@ class HistoryWindow(QWidget):
 
     def _retry(self) -> None:
         entry = self._current()
-        if entry is not None and entry.audio:
-            self._core.send(events.Retry(entry.audio, self._models.currentText() or None))
+        if entry is None or not entry.audio:
+            return
+        model = self._models.currentText() or None
+        kept = self._history.audio_path(entry)
+        if entry.status == "failed" or kept is None or entry.id is None:  # such audio is still in the spool
+            self._core.send(events.Retry(entry.audio, model))
+        else:
+            self._again[kept] = entry.id
+            self._core.send(events.TranscribeFile(kept, model))
 
     def _chosen(self) -> list[Entry]:
         indexes = sorted(self._list.selectionModel().selectedIndexes(), key=lambda i: i.row())

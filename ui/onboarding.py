@@ -113,7 +113,7 @@ class MicrophoneStep(Step):
         super().__init__(
             "microphone",
             self.tr("Can Sayso hear you?"),
-            self.tr("Say something: the bar should move. Nothing is recorded here."),
+            self.tr("Say something: the bar should move. Then listen whether it is you. Nothing of it is kept."),
         )
         self._core = core
         self._devices = ChoiceEditor(BY_KEY["microphone.device"], [("", self.tr("The system's default"))])
@@ -124,7 +124,14 @@ class MicrophoneStep(Step):
         self._words.setObjectName("heard")
         self.column.addWidget(self._devices)
         self.column.addWidget(self.meter)
+        self._listen = button(self.tr("Is this you? Play it back"), lambda: core.send(events.PlayTest()))
+        self._listen.setObjectName("microphone:play")
+        self._listen.setEnabled(False)
         self.column.addWidget(self._words)
+        row = QHBoxLayout()
+        row.addWidget(self._listen)
+        row.addStretch(1)
+        self.column.addLayout(row)
         self.column.addStretch(1)
 
     def enter(self) -> None:
@@ -142,6 +149,7 @@ class MicrophoneStep(Step):
             self.meter.show_level(event.rms_dbfs)
             if event.speech or self.meter.level > 0.4:
                 self._words.setText(self.tr("Sayso hears you."))
+                self._listen.setEnabled(True)
         elif isinstance(event, events.MicrophonesListed):
             pairs = [("", self.tr("The system's default")), *((m.name, m.label) for m in event.microphones)]
             self._devices.set_pairs(pairs)

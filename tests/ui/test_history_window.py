@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 from PySide6.QtCore import QItemSelectionModel
-from PySide6.QtWidgets import QComboBox, QLineEdit, QListView, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListView, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dictation import events
@@ -166,3 +166,43 @@ def test_thousands_of_entries_are_fetched_as_they_are_looked_at(
     while entries.canFetchMore(root):
         entries.fetchMore(root)
     assert entries.rowCount() == 453
+
+
+def test_two_entries_are_compared_beside_each_other(shown: Shown, history: History) -> None:
+    first = history.add(Entry(400.0, "Please call Basil at nine.", status="delivered", model="tiny.en:Q8_0"))
+    second = history.add(Entry(401.0, "Please call Basel at nine.", status="none", model="base:Q8_0"))
+    shown.window.entries.reload()
+    assert not shown.window.comparison.isVisible()
+    shown.window.choose(first, second)
+    assert shown.window.comparison.isVisible() and shown.window.comparison.marked() == [["Basil"], ["Basel"]]
+    shown.window.choose(first)
+    assert not shown.window.comparison.isVisible()
+
+
+def test_a_delivered_entry_is_recognised_again_from_its_audio_and_compared_with_the_new_text(
+    shown: Shown, history: History
+) -> None:
+    history.audio_dir.mkdir(parents=True, exist_ok=True)
+    audio = history.audio_dir / "kept.wav"
+    audio.touch()
+    before = history.add(Entry(400.0, "Please call Basil.", status="delivered", audio="kept.wav", model="tiny.en:Q8_0"))
+    shown.window.entries.reload()
+    shown.window.choose(before)
+    shown.button("retry").click()
+    assert shown.core.last() == events.TranscribeFile(audio, None)
+    after = history.add(Entry(500.0, "Please call Basel.", model="base:Q8_0"))
+    shown.window.see(events.HistoryChanged(after))
+    shown.window.see(events.FileTranscribed(audio, "Please call Basel.", entry=after))
+    assert shown.window.comparison.marked() == [["Basil."], ["Basel."]]
+
+
+def test_why_recognising_again_failed_is_said(shown: Shown, history: History) -> None:
+    history.audio_dir.mkdir(parents=True, exist_ok=True)
+    audio = history.audio_dir / "kept.wav"
+    audio.touch()
+    shown.window.choose(history.add(Entry(400.0, "One.", status="delivered", audio="kept.wav")))
+    shown.window.entries.reload()
+    shown.window.choose(history.last().id)
+    shown.button("retry").click()
+    shown.window.see(events.FileTranscribed(audio, "", message="kept.wav is empty: there is nothing to transcribe."))
+    assert "nothing to transcribe" in shown.window.findChild(QLabel, "raw").text()

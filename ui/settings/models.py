@@ -56,6 +56,14 @@ def _languages(count: int) -> str:
     return QCoreApplication.translate("models", "{count} languages").format(count=count)
 
 
+def choose_file(over: QWidget, actions: ModelActions) -> None:
+    """Ask for a model file, and import it."""
+    title = QCoreApplication.translate("models", "Add a model file")
+    name, _ = QFileDialog.getOpenFileName(over, title, "", "*.gguf *.bin *.safetensors *.pt")
+    if name:
+        actions.import_file(Path(name))
+
+
 class InUse(Card):
     """The model that dictation uses now."""
 
@@ -103,8 +111,11 @@ class DownloadRow(QFrame):
         self._words.setWordWrap(True)
         self._pause = button(self.tr("Pause"), self._toggle)
         cancel = button(self.tr("Cancel"), lambda: actions.cancel(event.job))
+        self._file = button(self.tr("Use a file instead…"), lambda: choose_file(self, actions))
+        self._file.setObjectName("download:file")
         row = QHBoxLayout()
         row.addWidget(self._bar, 1)
+        row.addWidget(self._file)
         row.addWidget(self._pause)
         row.addWidget(cancel)
         column = QVBoxLayout(self)
@@ -120,6 +131,7 @@ class DownloadRow(QFrame):
         self._bar.setAccessibleName(self.tr("Download of {name}").format(name=event.name))
         self._words.setText(f"{event.name}: {self._state(event)}")
         self._pause.setText(self.tr("Pause") if self._running else self.tr("Resume"))
+        self._file.setVisible(event.status == "failed")
 
     def _state(self, event: Download) -> str:
         total = event.total_bytes or 0
@@ -236,7 +248,7 @@ class ModelsPage(QScrollArea):
             card.delete.connect(self._delete)
         more = QHBoxLayout()
         more.addWidget(button(self.tr("Add from the Hub…"), self._add_from_hub))
-        more.addWidget(button(self.tr("Add a file…"), self._add_file))
+        more.addWidget(button(self.tr("Add a file…"), lambda: choose_file(self, self._actions)))
         more.addStretch(1)
         column.addLayout(more)
         column.addWidget(theme.Quiet(self.tr("Or drop a GGUF or ggml file here, or a folder of models.")))
@@ -315,11 +327,6 @@ class ModelsPage(QScrollArea):
         text, ok = QInputDialog.getText(self, self.tr("Add from the Hub"), self.tr("owner/name, or owner/name:Q8_0"))
         if ok and text.strip():
             self._actions.pull(text.strip())
-
-    def _add_file(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, self.tr("Add a model file"), "", "*.gguf *.bin *.safetensors *.pt")
-        if name:
-            self._actions.import_file(Path(name))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
