@@ -6,9 +6,12 @@ with App() as app:          # used by `sayso listen` and by the tray app
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dictation import events as e
 from dictation import log, models, paths, recogniser
@@ -28,6 +31,9 @@ from dictation.typist import Typist
 from dictation.vocabulary import Vocabulary
 from dictation.worker import Build
 
+if TYPE_CHECKING:
+    from dictation.desktop.sleep import WakeWatch
+
 
 @dataclass(frozen=True)
 class Wiring:
@@ -43,6 +49,7 @@ class Wiring:
     run: Run | None = None  # runs work on the thread that may type; None: a thread of its own
     hotkeys: bool = False  # bind the user's hotkeys (needs a desktop)
     show: Callable[[], None] | None = None  # brings the window up
+    open_files: Callable[[list[Path]], None] | None = None  # the same with files to write down
     clock: Callable[[], float] = time.monotonic
 
 
@@ -88,6 +95,7 @@ class App:
             self._binder = Binder(self.desktop, lambda: self.loop.settings, self.loop.send, self.loop.publish)
             self.loop.subscribe(self._binder.note)
         self._control = self._listen(wiring, notices) if wiring.control else None
+        self._sleep = self._watch_sleep() if wiring.hotkeys else None
         self.notices: tuple[e.Notice, ...] = tuple(notices)
 
     def _follow_settings(self, event: e.Event, typist: Typist) -> None:
@@ -108,6 +116,8 @@ class App:
         """End everything; a take that is being recorded is kept."""
         if self._binder is not None:
             self._binder.close()
+        if self._sleep is not None:
+            self._sleep.close()
         self.loop.stop()
         if self._control is not None:
             self._control.close()
@@ -118,13 +128,21 @@ class App:
 
     def _listen(self, wiring: Wiring, notices: list[e.Notice]) -> Server | None:
         try:
-            return Server(self.loop, wiring.show)
+            return Server(self.loop, wiring.show, wiring.open_files)
         except OSError as error:
             text = (
                 f"Commands like `sayso toggle` do not reach this Sayso: {error.filename or 'its socket'} can't be made."
             )
             notices.append(e.Notice("no_control", text, "warning"))
             return None
+
+    def _watch_sleep(self) -> WakeWatch | None:
+        """Devices and workers may be dead after the computer slept."""
+        if not sys.platform.startswith("linux"):
+            return None
+        from dictation.desktop.sleep import WakeWatch
+
+        return WakeWatch(lambda: self.loop.send(e.SystemWoke()))
 
     @staticmethod
     def _open_history(notices: list[e.Notice]) -> History | None:

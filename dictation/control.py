@@ -3,7 +3,9 @@
 One JSON object per line in both directions. A client writes a request; the server answers with one line, or, for
 "follow", with a line per event until the client goes away.
 
-    {"do": "start" | "stop" | "toggle" | "cancel" | "again" | "copy" | "undo" | "show" | "status" | "follow", ...}
+    {"do": "start" | "stop" | "toggle" | "cancel" | "again" | "copy" | "undo" | "show" | "open" | "status" | "follow"}
+
+"open" takes "files", a list of absolute paths to write down.
 
 A Unix socket in a folder that only the owner can enter; on Windows a named pipe, which belongs to its user.
 """
@@ -42,6 +44,10 @@ _COMMANDS: dict[str, Callable[[dict[str, Any]], e.Command]] = {
 }
 
 
+def _is_list(files: object) -> bool:
+    return isinstance(files, list) and all(isinstance(name, str) and os.path.isabs(name) for name in files)
+
+
 def _output(request: dict[str, Any]) -> Any:
     output = request.get("output", "type")
     return output if output in ("type", "copy", "none") else "type"
@@ -62,9 +68,15 @@ def address() -> str:
 class Server:
     """Serves a loop. Only one per user and SAYSO_HOME: a second one raises ControlError."""
 
-    def __init__(self, loop: Loop, show: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        show: Callable[[], None] | None = None,
+        open_files: Callable[[list[Path]], None] | None = None,
+    ) -> None:
         self._loop = loop
         self._show = show  # brings the window up: what a second start asks for
+        self._open_files = open_files  # the same with files to write down
         self._status: dict[str, Any] = {"state": "idle", "take": 0, "model": "", "model_status": ""}
         self.address = address()
         if _answers(self.address):
@@ -117,6 +129,9 @@ class Server:
                 _send(client, self._status)
             elif what == "show" and self._show is not None:
                 self._show()
+                _send(client, {"done": True})
+            elif what == "open" and self._open_files is not None and _is_list(request.get("files")):
+                self._open_files([Path(name) for name in request["files"]])
                 _send(client, {"done": True})
             elif what in _COMMANDS:
                 self._loop.send(_COMMANDS[what](request))

@@ -46,6 +46,8 @@ class Phrase:
 class Glance:
     face: Face = Face.IDLE
     words: Phrase = Phrase("Ready")
+    note: Phrase = Phrase()  # what should be known besides, as long as its take lasts
+    note_take: int = 0
     firm: str = field(default="", repr=False)
     tentative: str = field(default="", repr=False)
     level: float = 0.0  # 0 to 1, for the meter
@@ -70,7 +72,15 @@ class Glance:
 def resting(glance: Glance) -> Glance:
     """Nothing goes on: what the model and the hotkeys allow."""
     calm = replace(
-        glance, firm="", tentative="", level=0.0, started_s=None, visible_until_s=None, overlay=False, actions=()
+        glance,
+        note=Phrase(),
+        firm="",
+        tentative="",
+        level=0.0,
+        started_s=None,
+        visible_until_s=None,
+        overlay=False,
+        actions=(),
     )
     if glance.hotkeys_paused:
         return replace(calm, face=Face.PAUSED, words=Phrase("Hotkeys are paused"))
@@ -122,6 +132,7 @@ def _state(glance: Glance, event: events.StateChanged, now_s: float) -> Glance:
                 begun,
                 face=Face.OPENING,
                 words=Phrase("Getting the microphone ready"),
+                note=glance.note if glance.note_take == event.take else Phrase(),
                 firm="",
                 tentative="",
                 started_s=None,
@@ -172,8 +183,11 @@ def _notice(glance: Glance, event: events.Notice, now_s: float) -> Glance:
     """Warnings that belong to a take show where the eyes are; all others are the tray's and the history's."""
     face: dict[Severity, Face] = {"info": glance.face, "warning": glance.face, "error": Face.ERROR}
     busy = glance.face in (Face.OPENING, Face.LISTENING, Face.WORKING)
+    message = Phrase(event.message.replace("{", "{{").replace("}", "}}"))
     if busy and event.severity != "error":
-        return replace(glance, words=Phrase(event.message.replace("{", "{{").replace("}", "}}")), actions=event.actions)
+        return replace(glance, words=message, note=message, note_take=glance.take, actions=event.actions)
+    if event.take is not None and event.take > glance.take:  # its take is just about to begin
+        glance = replace(glance, note=message, note_take=event.take)
     if event.severity == "info":
         return glance
     shown = _said(glance, face[event.severity], event.message, None if event.actions else now_s + 4 * NOTHING_S)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, QTimer
@@ -63,7 +65,11 @@ class Front(QObject):
         self._translations = Translations(qt)
         self.bridge = Bridge(self)
         self._greets = wiring is None  # a front end with other wiring is not somebody's first start
-        wiring = wiring or Wiring(hotkeys=True, show=lambda: self.bridge.run_on_main(self.show_main))
+        wiring = wiring or Wiring(
+            hotkeys=True,
+            show=lambda: self.bridge.run_on_main(self.show_main),
+            open_files=lambda files: self.bridge.run_on_main(lambda: self.open_files(files)),
+        )
         self.app = App(wiring)
         self.core = CoreLink(self.app)
         self._speak()
@@ -253,6 +259,13 @@ class Front(QObject):
     def show_main(self) -> None:
         self.open_window("main")
 
+    def open_files(self, files: list[Path]) -> None:
+        """Write these down, and show how far they are."""
+        self.open_window("main")
+        main = self._windows["main"]
+        assert isinstance(main, MainWindow)
+        main.take_files(files)
+
     def open_window(self, name: str) -> None:
         """Bring a window up, made at its first use: "main", "history", "welcome", or a page of the settings."""
         makers = {"main": self._make_main, "history": self._make_history, "welcome": self._make_welcome}
@@ -316,11 +329,16 @@ def _report(kind: type[BaseException], fault: BaseException, trace: TracebackTyp
 def main(
     argv: list[str] | None = None, wiring: Wiring | None = None, ready: Callable[[Front], None] | None = None
 ) -> int:
-    """Start Sayso, or bring the running one to the front. Returns the exit code."""
+    """Start Sayso, or bring the running one to the front; files that are named are written down.
+
+    Returns the exit code.
+    """
+    argv = sys.argv if argv is None else argv
+    files = [os.path.abspath(name) for name in argv[1:] if os.path.isfile(name)]
     if control.is_running():
-        control.ask({"do": "show"})
+        control.ask({"do": "open", "files": files} if files else {"do": "show"})
         return 0
-    qt = QApplication(sys.argv[:1] if argv is None else argv)
+    qt = QApplication(argv)
     qt.setApplicationName("Sayso")
     qt.setDesktopFileName("sayso")
     qt.setWindowIcon(theme.app_icon())
@@ -329,6 +347,8 @@ def main(
     front = Front(qt, wiring)
     signals = EndSignals(front.quit)
     front.start()
+    if files:
+        front.open_files([Path(name) for name in files])
     if ready is not None:
         ready(front)
     code = qt.exec()

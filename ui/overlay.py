@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -21,6 +21,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPen,
+    QScreen,
     QTextCharFormat,
     QTextLayout,
     QTextOption,
@@ -70,10 +71,13 @@ class Overlay(QWidget):
         self._glance = Glance()
         self._buttons: list[tuple[QRectF, Action]] = []
         self._area = QRect(0, 0, 1024, 768)
+        self._screen: QScreen | None = None
         self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._frame.timeout.connect(self.update)
         self._second = QTimer(self, interval=1000)  # the clock's own tick, while one is shown
         self._second.timeout.connect(self.update)
+        for change in (qt().screenAdded, qt().screenRemoved, qt().primaryScreenChanged):
+            change.connect(self.screens_changed)
 
     def see(self, glance: Glance) -> None:
         """Show this; a change of level alone is drawn at the bounded rate."""
@@ -92,12 +96,12 @@ class Overlay(QWidget):
         elif glance.started_s is None:
             self._second.stop()
         if not self.isVisible():  # it stays on one screen while it shows, wherever the mouse goes
-            screen = QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
-            self._area = screen.availableGeometry() if screen else self._area
+            self._choose_screen()
         self._fit()
         self.show()
         self.update()
-        self.setAccessibleDescription("\n".join(dict.fromkeys((say(glance.words), self._shown()[0]))))
+        told = (say(glance.words), self._shown()[0], self._reason())
+        self.setAccessibleDescription("\n".join(dict.fromkeys(text for text in told if text)))
         if before.face is not glance.face:
             self._announce()
 
@@ -110,6 +114,23 @@ class Overlay(QWidget):
         """Draw once unseen: fonts and shapes are loaded before the first take needs them."""
         if not self.isVisible():
             self.grab()
+
+    def _choose_screen(self) -> None:
+        screen = QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
+        if self._screen is not None:
+            self._screen.availableGeometryChanged.disconnect(self.screens_changed)
+        self._screen = screen
+        if screen is not None:
+            screen.availableGeometryChanged.connect(self.screens_changed)
+            self._area = screen.availableGeometry()
+
+    @Slot()
+    def screens_changed(self) -> None:
+        """A display came, went or changed its size: stay where it can be seen."""
+        self._choose_screen()
+        if self.isVisible():
+            self._fit()
+            self.update()
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._second.stop()
@@ -146,9 +167,11 @@ class Overlay(QWidget):
         return text, len(text)
 
     def _reason(self) -> str:
-        """Why words that stand there were not typed."""
+        """Why words that stand there were not typed, or what should be known while they are spoken."""
         g = self._glance
-        return say(g.words) if g.firm and g.face in (Face.HELD, Face.ERROR) else ""
+        if g.firm and g.face in (Face.HELD, Face.ERROR):
+            return say(g.words)
+        return say(g.note) if say(g.note) != self._shown()[0] else ""
 
     def text_layout(self) -> QTextLayout:
         """The text as it stands there, firm words first."""
@@ -194,7 +217,8 @@ class Overlay(QWidget):
         bottom = box.bottom()
         if reason := self._reason():
             painter.setFont(_small(self.font()))
-            painter.setPen(theme.face_colour(self._glance.face, self.palette()))
+            face = Face.HELD if self._glance.note.template else self._glance.face
+            painter.setPen(theme.face_colour(face, self.palette()))
             room = QRectF(left, bottom, self.width() - left - PAD, self._line_height())
             text = painter.fontMetrics().elidedText(reason, Qt.TextElideMode.ElideRight, int(room.width()))
             painter.drawText(self._seen(room), self._leading() | int(Qt.AlignmentFlag.AlignVCenter), text)
@@ -285,6 +309,12 @@ class Overlay(QWidget):
                 return
         if self._glance.face in (Face.HELD, Face.ERROR, Face.DONE):
             self._on_dismiss()
+
+
+def qt() -> QGuiApplication:
+    app = QGuiApplication.instance()
+    assert isinstance(app, QGuiApplication)
+    return app
 
 
 def _text_width(width: int) -> float:

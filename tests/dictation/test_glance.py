@@ -6,7 +6,7 @@ import pytest
 
 from dictation import events
 from dictation.events import ModelStatus, State
-from dictation.glance import DONE_S, Face, Glance, Phrase, clock, see
+from dictation.glance import DONE_S, Face, Glance, Phrase, clock, resting, see
 
 READY = Glance(model="base", model_status=ModelStatus.READY)
 
@@ -96,3 +96,20 @@ def test_a_phrase_keeps_braces_of_its_values() -> None:
 @pytest.mark.parametrize("seconds, text", [(0, "0:00"), (7.9, "0:07"), (75, "1:15"), (-1, "0:00"), (3600, "60:00")])
 def test_the_clock(seconds: float, text: str) -> None:
     assert clock(seconds) == text
+
+
+def test_a_warning_just_before_its_take_stays_beside_the_words_too() -> None:
+    glance = see(Glance(), events.Notice("spool", "The disk is full.", "warning", take=1), 0.0)
+    glance = see(glance, events.StateChanged(1, State.OPENING, 0.1), 0.1)
+    glance = see(glance, events.StateChanged(1, State.LISTENING, 0.2), 0.2)
+    assert str(glance.note) == "The disk is full."
+
+
+def test_a_warning_of_a_take_stays_beside_the_words_until_the_take_ends() -> None:
+    glance = see(Glance(), events.StateChanged(1, State.OPENING, 0.0), 0.0)
+    glance = see(glance, events.Notice("spool", "The disk is {full}.", "warning", take=1), 0.1)
+    glance = see(glance, events.StateChanged(1, State.LISTENING, 0.2), 0.2)
+    glance = see(glance, events.PartialText(1, "Some", " words"), 0.3)
+    assert str(glance.note) == "The disk is {full}." and glance.firm == "Some"
+    assert str(see(glance, events.StateChanged(2, State.OPENING, 1.0), 1.0).note) == ""
+    assert str(resting(glance).note) == ""

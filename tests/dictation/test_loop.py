@@ -361,6 +361,22 @@ def test_a_full_disk_is_said_and_the_text_still_arrives(tmp_path):
         assert dictation.editor.texts
 
 
+def test_what_the_microphone_heard_in_a_test_is_played_back_and_then_forgotten(tmp_path):
+    played = []
+    with Dictation(tmp_path, play=lambda samples, rate_hz: played.append((samples, rate_hz))) as dictation:
+        dictation.send(e.TestMicrophone(True))
+        dictation.until(e.MicrophoneChanged, reason="opened")
+        dictation.person.say(SPEECH)
+        dictation.until(e.Level)
+        dictation.send(e.PlayTest())
+        until("the sound", lambda: played)
+        heard, rate_hz = played[0]
+        assert rate_hz == 16000 and 0 < len(heard) <= 4 * rate_hz and np.abs(heard).max() > 0.01
+        dictation.send(e.TestMicrophone(False), e.PlayTest())
+        until("the second", lambda: len(played) == 2)
+        assert len(played[1][0]) == 0
+
+
 def test_a_file_is_written_down_behind_the_takes(dictation):
     path = sounds.SPEECH / "en" / "gcp-today.flac"
     dictation.send(e.TranscribeFile(path), e.TranscribeFile(path.with_name("nothing.wav")))

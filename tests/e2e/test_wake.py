@@ -12,7 +12,7 @@ import pytest
 from dictation.desktop.sleep import WakeWatch
 from tests.e2e.processes import Processes, until
 
-SIGNAL = ["dbus-send", "--type=signal", "/org/freedesktop/login1", "org.freedesktop.login1.Manager.PrepareForSleep"]
+SIGNAL = ["--type=signal", "/org/freedesktop/login1", "org.freedesktop.login1.Manager.PrepareForSleep"]
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_waking_is_told_and_falling_asleep_is_not(bus: str) -> None:
     watch = WakeWatch(told.release)
     assert watch.ready.wait(10)
     for asleep in ("true", "false", "true", "false"):
-        subprocess.run([*SIGNAL, f"boolean:{asleep}", f"--bus={bus}"], check=True, timeout=10)
+        subprocess.run(["dbus-send", f"--bus={bus}", *SIGNAL, f"boolean:{asleep}"], check=True, timeout=10)
     assert told.acquire(timeout=10) and told.acquire(timeout=10)
     assert not told.acquire(timeout=0.2)
     watch.close()

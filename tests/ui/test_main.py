@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QListWidget, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from dictation import autostart, events, paths
@@ -124,6 +124,24 @@ def test_another_language_is_spoken_at_once_in_every_window_that_is_open(running
     running.dictate()
     running.front.core.send(events.ChangeSettings({"general.interface_language": "en"}))
     running.until(lambda: running.front.window("settings").windowTitle() == "Sayso settings")
+
+
+def test_files_that_are_opened_with_sayso_are_queued_in_the_window(running: Running, tmp_path: Path) -> None:
+    running.front.open_files([tmp_path / "absent.mp3"])
+    files = running.front.window("main").findChild(QListWidget)
+    running.until(lambda: "is not there" in files.item(0).text())
+
+
+def test_a_full_disk_is_said_while_speaking_and_the_text_still_comes(running: Running, home: Path) -> None:
+    spool = home / "data" / "spool"
+    spool.parent.mkdir(parents=True, exist_ok=True)
+    spool.write_text("in the way")
+    running.listen()
+    running.until(lambda: "in memory" in str(running.front.glance.note))
+    assert running.front.overlay.isVisible() and "in memory" in running.front.overlay.accessibleDescription()
+    running.person.say(VOICE)
+    running.front.core.send(events.Stop())
+    running.until(lambda: any(isinstance(e, events.TextDelivered) for e in running.seen))
 
 
 def test_deleting_everything_empties_the_history_window(running: Running) -> None:

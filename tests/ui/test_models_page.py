@@ -183,6 +183,8 @@ def test_pull_fail_resume_use(desk: Desk, qtbot: QtBot, server: Hub) -> None:
     qtbot.waitUntil(lambda: desk.row() is not None and "web page" in words(desk.row()))
     assert store.installed() == []
 
+    offer = desk.row().findChild(QPushButton, "download:file")
+    assert offer.isVisibleTo(desk.row()), "a file can be used instead"
     press(desk.row(), "Resume")
     desk.until(qtbot, "done")
     qtbot.waitUntil(lambda: desk.picker().chosen().installed)

@@ -171,3 +171,11 @@ def test_the_last_step_tells_the_time_it_took(shown: Shown) -> None:
     assert "0.14 s after you let go" in shown.text("time")
     shown.window.see(events.NothingHeard(2, "muted", "The microphone sends only silence. Is it muted?"))
     assert "only silence" in shown.text("time")
+
+
+def test_the_voice_can_be_played_back_once_it_was_heard(shown: Shown) -> None:
+    play = shown.window.findChild(QPushButton, "microphone:play")
+    assert not play.isEnabled()
+    shown.window.see(events.Level(0, -20.0, -10.0, True, 0.1))
+    play.click()
+    assert shown.core.last() == events.PlayTest()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -136,3 +137,14 @@ def test_the_state_and_the_words_are_in_the_accessibility_tree(shown: Shown) -> 
     shown.overlay.see(HELD)
     described = shown.overlay.accessibleDescription()
     assert shown.overlay.accessibleName() and "the window changed" in described and "some words" in described
+
+
+def test_a_display_that_changes_keeps_the_overlay_where_it_can_be_seen(shown: Shown) -> None:
+    shown.overlay.see(LISTENING)
+    shown.overlay.move(5000, 5000)  # where a display was
+    screen = shown.overlay.screen()
+    screen.availableGeometryChanged.emit(screen.availableGeometry())
+    assert screen.availableGeometry().contains(shown.overlay.geometry())
+    shown.overlay.move(5000, 5000)
+    QGuiApplication.instance().screenRemoved.emit(screen)
+    assert screen.availableGeometry().contains(shown.overlay.geometry())
