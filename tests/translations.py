@@ -30,9 +30,12 @@ ALONE = [word for kind in ("sametext", "similartext") for word in ("-disable-heu
 # what only the command line says, or what computes
 SILENT = (
     "dictation/commands/",
+    "dictation/bench/",
     "dictation/cli.py",
     "dictation/log.py",
     "dictation/replay.py",
+    "dictation/scratch.py",
+    "dictation/server",  # the API speaks to programs
     "dictation/glance.py",  # its phrases are listed by themselves
     "dictation/settings.py",  # so is its table
     "engine/bench.py",

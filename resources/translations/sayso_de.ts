@@ -79,7 +79,7 @@
     <name>Comparison</name>
     <message>
         <source>Text by {model}</source>
-        <translation type="unfinished"></translation>
+        <translation>Text von {model}</translation>
     </message>
 </context>
 <context>
@@ -128,7 +128,7 @@
     </message>
     <message>
         <source>Use a file instead…</source>
-        <translation type="unfinished"></translation>
+        <translation>Stattdessen eine Datei …</translation>
     </message>
     <message>
         <source>Download of {name}</source>
@@ -186,7 +186,7 @@
     </message>
     <message>
         <source>Choose two with Ctrl to compare them</source>
-        <translation type="unfinished"></translation>
+        <translation>Mit Strg zwei wählen, um sie zu vergleichen</translation>
     </message>
     <message>
         <source>Text</source>
@@ -356,7 +356,7 @@
     </message>
     <message>
         <source>Say something: the bar should move. Then listen whether it is you. Nothing of it is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sagen Sie etwas: Der Balken sollte sich bewegen. Hören Sie dann, ob Sie es sind. Nichts davon wird aufbewahrt.</translation>
     </message>
     <message>
         <source>The system&apos;s default</source>
@@ -368,7 +368,7 @@
     </message>
     <message>
         <source>Is this you? Play it back</source>
-        <translation type="unfinished"></translation>
+        <translation>Sind Sie das? Abspielen</translation>
     </message>
     <message>
         <source>Sayso hears you.</source>
@@ -1049,10 +1049,6 @@
         <translation>Ein Passwortfeld hat die Tastatur.</translation>
     </message>
     <message>
-        <source>A process that replays clips ended before it began; perhaps memory is full.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>A program has switched secure input on.</source>
         <translation>Ein Programm hat die sichere Eingabe eingeschaltet.</translation>
     </message>
@@ -1106,7 +1102,7 @@
     </message>
     <message>
         <source>Choose a function key, Right Ctrl, or a combination like Ctrl+Alt+Space.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine Funktionstaste, die rechte Strg-Taste oder eine Kombination wie Strg+Alt+Leertaste.</translation>
     </message>
     <message>
         <source>Commands like `sayso toggle` do not reach this Sayso: {0} can&apos;t be made.</source>
@@ -1155,10 +1151,6 @@
     <message>
         <source>Install wl-clipboard and wtype (on GNOME: ydotool).</source>
         <translation>Installieren Sie wl-clipboard und wtype (in GNOME: ydotool).</translation>
-    </message>
-    <message>
-        <source>It did not come to an end.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Leave the password field or quit that program.</source>
@@ -1266,7 +1258,7 @@
     </message>
     <message>
         <source>Only an empty decoder aligns: rewind it first.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nur ein leerer Decoder richtet aus: setzen Sie ihn zuerst zurück.</translation>
     </message>
     <message>
         <source>Out of memory for the model.</source>
@@ -1310,7 +1302,7 @@
     </message>
     <message>
         <source>Sayso can&apos;t check on {0} whether the text is still there; use the program&apos;s own undo.</source>
-        <translation type="unfinished"></translation>
+        <translation>Sayso kann auf {0} nicht prüfen, ob der Text noch dasteht; nehmen Sie das Rückgängig des Programms.</translation>
     </message>
     <message>
         <source>Sayso can&apos;t type here ({0}). Texts are kept in the history instead.</source>
@@ -1393,14 +1385,6 @@
         <translation>Der Ton muss ein Kanal aus Gleitkommazahlen von -1 bis 1 sein (float32, 16 kHz).</translation>
     </message>
     <message>
-        <source>The baseline has no run of {0}; it has {1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The baseline&apos;s run of {0} has no clip in common with this one.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The best text of all, and the slowest; wants a graphics card.</source>
         <translation>Der beste Text von allen, und der langsamste; wünscht eine Grafikkarte.</translation>
     </message>
@@ -1422,7 +1406,7 @@
     </message>
     <message>
         <source>The clipboard does not answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Zwischenablage antwortet nicht.</translation>
     </message>
     <message>
         <source>The clipboard holds more than can be kept aside.</source>
@@ -1557,10 +1541,6 @@
         <translation>Das Muster „{0}“ dauerte zu lange oder versagte und blieb weg.</translation>
     </message>
     <message>
-        <source>The process that replayed it ended early; perhaps memory was full.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The program {0} does not answer.</source>
         <translation>Das Programm {0} antwortet nicht.</translation>
     </message>
@@ -1591,18 +1571,6 @@
     <message>
         <source>The same large-v3-turbo in another project&apos;s export.</source>
         <translation>Dasselbe large-v3-turbo, von einem anderen Projekt exportiert.</translation>
-    </message>
-    <message>
-        <source>The scratch window does not answer. Is there a desktop here? `sayso doctor` says.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The scratch window does not get the keyboard. Leave the mouse and the keyboard alone.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>The scratch window was closed.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The server for updates answered {0}; try again later.</source>
@@ -1693,16 +1661,8 @@
         <translation>Das Fenster nahm den Text nicht an.</translation>
     </message>
     <message>
-        <source>The window holds “{0}”.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The window that got the text does not have the keyboard.</source>
         <translation>Das Fenster, das den Text bekam, hat nicht die Tastatur.</translation>
-    </message>
-    <message>
-        <source>The worst {0} of {1} are here; all are in the .jsonl files.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no MLX device &quot;{0}&quot;: choose metal, cuda, mlx-cpu or auto.</source>
@@ -1711,10 +1671,6 @@
     <message>
         <source>There is no Whisper that Sayso knows in {0} or below it.</source>
         <translation>In {0} und darunter ist kein Whisper, das Sayso kennt.</translation>
-    </message>
-    <message>
-        <source>There is no clip {0} in {1}.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no clipboard here.</source>
@@ -1741,10 +1697,6 @@
         <translation>Es gibt kein Gerät „{0}“. Wählen Sie eines von {1}.</translation>
     </message>
     <message>
-        <source>There is no figure {0} to limit; there are {1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>There is no file {0}.</source>
         <translation>Es gibt keine Datei {0}.</translation>
     </message>
@@ -1762,15 +1714,11 @@
     </message>
     <message>
         <source>There is no memory for the clipboard.</source>
-        <translation type="unfinished"></translation>
+        <translation>Für die Zwischenablage reicht der Speicher nicht.</translation>
     </message>
     <message>
         <source>There is no microphone. Plug one in, or choose one in the sound settings.</source>
         <translation>Es gibt kein Mikrofon. Stecken Sie eines ein, oder wählen Sie eines in den Toneinstellungen.</translation>
-    </message>
-    <message>
-        <source>There is no report of `sayso replay` in {0}.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no session bus.</source>
@@ -1791,10 +1739,6 @@
     <message>
         <source>There is no {0} on the Hub, or it is private: check the name, or log in with `hf auth login`.</source>
         <translation>Auf dem Hub gibt es kein {0}, oder es ist privat: prüfen Sie den Namen, oder melden Sie sich mit `hf auth login` an.</translation>
-    </message>
-    <message>
-        <source>There is not enough memory for this clip.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There was sound, but no words.</source>
@@ -2090,11 +2034,7 @@
     </message>
     <message>
         <source>Windows does not let Sayso listen for keys ({0}).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>“{0}” should be typed, and “{1}” was.</source>
-        <translation type="unfinished"></translation>
+        <translation>Windows lässt Sayso nicht auf Tasten horchen ({0}).</translation>
     </message>
     <message>
         <source>Windows took only {0} of {1} key events.</source>
@@ -2233,10 +2173,6 @@
         <translation>{0} neben dem Modell ist zu groß.</translation>
     </message>
     <message>
-        <source>{0} came and should not.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} can&apos;t be opened. Is it plugged in?</source>
         <translation>{0} lässt sich nicht öffnen. Ist es eingesteckt?</translation>
     </message>
@@ -2245,16 +2181,8 @@
         <translation>{0} lässt sich nicht lesen ({1}).</translation>
     </message>
     <message>
-        <source>{0} can&apos;t be read as UTF-8; its clip is left out.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} can&apos;t be read: {1}.</source>
         <translation>{0} lässt sich nicht lesen: {1}.</translation>
-    </message>
-    <message>
-        <source>{0} can&apos;t be unpacked: {1}.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} can&apos;t be written: {1}.</source>
@@ -2265,20 +2193,12 @@
         <translation>{0} gibt es als {1}, nicht als {2}.</translation>
     </message>
     <message>
-        <source>{0} compares with an earlier report: name it with --baseline.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} control character{1} left out.</source>
         <translation>{0} Steuerzeichen weggelassen.</translation>
     </message>
     <message>
         <source>{0} could not be read: {1}.</source>
         <translation>{0} ließ sich nicht lesen: {1}.</translation>
-    </message>
-    <message>
-        <source>{0} did not come.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} does not answer</source>
@@ -2297,20 +2217,8 @@
         <translation>{0} geht nicht: {1}</translation>
     </message>
     <message>
-        <source>{0} has a clip {1} already; give this one another --id.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} has a {1}: add a row there, or choose another folder.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} has modifiers only. For a modifier alone say which: Right Ctrl, Left Alt.</source>
         <translation>{0} hat nur Umschalttasten. Für eine allein sagen Sie, welche: Right Ctrl, Left Alt.</translation>
-    </message>
-    <message>
-        <source>{0} has no column {1}: its first line names the columns.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} has no vocabulary in it: put the model&apos;s tokenizer.json beside it and try again.</source>
@@ -2321,28 +2229,8 @@
         <translation>{0} hat kein {1}; es hat {2}.</translation>
     </message>
     <message>
-        <source>{0} holds a name that leads out of it; it is not used.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} holds another run (different: {1}); choose another folder.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} holds more than Sayso unpacks ({1} files, {2} GB).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} holds more than it says; it is not used.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} holds no GGUF or ggml file; look for a repository with “gguf” in its name.</source>
         <translation>{0} enthält keine GGUF- oder ggml-Datei; suchen Sie ein Verzeichnis mit „gguf“ im Namen.</translation>
-    </message>
-    <message>
-        <source>{0} holds no results of `sayso replay`.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} holds no table of weights.</source>
@@ -2437,10 +2325,6 @@
         <translation>{0} ist komprimiert: speichern Sie das Modell ohne Kompression.</translation>
     </message>
     <message>
-        <source>{0} is counted in {1}, not in {2}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} is cut short or damaged: fetch it again.</source>
         <translation>{0} ist abgeschnitten oder beschädigt: holen Sie es erneut.</translation>
     </message>
@@ -2455,10 +2339,6 @@
     <message>
         <source>{0} is damaged or of another kind at {1}.</source>
         <translation>{0} ist bei {1} beschädigt oder von anderer Art.</translation>
-    </message>
-    <message>
-        <source>{0} is damaged, or no {1}: ask for it again.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} is damaged: it could be read in part only.</source>
@@ -2481,10 +2361,6 @@
         <translation>{0} ist leer: es gibt nichts aufzuschreiben.</translation>
     </message>
     <message>
-        <source>{0} is in UTF-16. Save it as UTF-8.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} is installed as {1}: say which one to remove.</source>
         <translation>{0} ist als {1} installiert: sagen Sie, welches weg soll.</translation>
     </message>
@@ -2495,22 +2371,6 @@
     <message>
         <source>{0} is no key combination. Write it like F9, Right Ctrl or Ctrl+Alt+Space.</source>
         <translation>{0} ist keine Tastenkombination. Schreiben Sie sie wie F9, Right Ctrl oder Ctrl+Alt+Space.</translation>
-    </message>
-    <message>
-        <source>{0} is no limit. Write one as error&gt;5%, p95&gt;400ms or, with --baseline, error&gt;+0.5.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} is no set of clips: name a folder, a manifest.jsonl, a transcripts.tsv or a sound.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} is no {1}: it holds no {2}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} is not UTF-8. Save it as UTF-8.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} is not a PyTorch model: it has no data.pkl.</source>
@@ -2541,16 +2401,8 @@
         <translation>{0} enthält nicht nur Gewichte: sein Pickle ist zu groß.</translation>
     </message>
     <message>
-        <source>{0} is not there.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} is not there. Check the name.</source>
         <translation>{0} ist nicht da. Prüfen Sie den Namen.</translation>
-    </message>
-    <message>
-        <source>{0} is not there. Name a folder of clips, a manifest.jsonl or a sound file.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} is not whole JSON: fetch it again.</source>
@@ -2585,12 +2437,8 @@
         <translation>{0} ist {1}, kein Whisper-Modell.</translation>
     </message>
     <message>
-        <source>{0} knows English only; clips left out for their language: {1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} let no key through.</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} ließ keine Taste durch.</translation>
     </message>
     <message>
         <source>{0} lies at {1}, which is not there now: connect its disk{2}.</source>
@@ -2605,14 +2453,6 @@
         <translation>{0} Minuten sind das längste Diktat; der Text bleibt.</translation>
     </message>
     <message>
-        <source>{0} must be a list.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0} must be a text.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} must be {1}, not {2}.</source>
         <translation>{0} muss {1} sein, nicht {2}.</translation>
     </message>
@@ -2623,10 +2463,6 @@
     <message>
         <source>{0} names no files.</source>
         <translation>{0} nennt keine Dateien.</translation>
-    </message>
-    <message>
-        <source>{0} needs an amount, as in {1}:1 ({2}).</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} no longer has that file; list the repository again.</source>
@@ -2643,10 +2479,6 @@
     <message>
         <source>{0} sent a web page instead of the model; a network log-in page may be in the way: open a browser, sign in to the network, then pull again.</source>
         <translation>{0} sandte eine Webseite statt des Modells; vielleicht ist eine Anmeldeseite im Weg: öffnen Sie einen Browser, melden Sie sich im Netz an, und laden Sie erneut.</translation>
-    </message>
-    <message>
-        <source>{0} takes a number from {1} to {2}, not {3} ({4}).</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} takes {1}, not {2}.</source>
@@ -2673,24 +2505,8 @@
         <translation>{0} wurde abgelehnt ({1})</translation>
     </message>
     <message>
-        <source>{0} was written by another version of Sayso.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>{0} {1} in nearly every program. Add Alt or Shift, or take a function key.</source>
         <translation>{0} {1} in fast jedem Programm. Nehmen Sie Alt oder Umschalt dazu, oder eine Funktionstaste.</translation>
-    </message>
-    <message>
-        <source>{0} {1} {2} ({3} to {4})</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}, line {1}: a quotation mark before it is not closed.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: percent of what? With --baseline write {1}&gt;+{2}%.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0}: the best that fits into the memory that is free.</source>
@@ -2699,26 +2515,6 @@
     <message>
         <source>{0}: the smallest, and still memory will be short; take a smaller model.</source>
         <translation>{0}: das kleinste, und trotzdem wird der Speicher knapp; nehmen Sie ein kleineres Modell.</translation>
-    </message>
-    <message>
-        <source>{0}: the text has no words to compare with.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: there is a text, but nothing to hear (at most {1} dBFS).</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: this is the same sound as {1}.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: two clips are called {1}; the second is left out.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>{0}: {1} minutes are longer than the longest dictation.</source>
-        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>“{0}” is not a model on the Hub; write owner/name or owner/name:Q8_0.</source>
@@ -2987,7 +2783,7 @@
     </message>
     <message>
         <source>Add a model file</source>
-        <translation type="unfinished"></translation>
+        <translation>Modelldatei hinzufügen</translation>
     </message>
 </context>
 <context>
