@@ -481,7 +481,12 @@ class Loop:
             case session.Drop():
                 self._drop(effect)
             case session.Done():
-                self._takes.pop(effect.take).drop()
+                take = self._takes.pop(effect.take)
+                if take.has_gaps:
+                    take.keep("unclear")
+                    self._kept.offer()
+                else:
+                    take.drop()
             case session.ReplaceRecogniser():
                 self._worker.replace()
                 self._use_model()

@@ -19,7 +19,7 @@ from dictation.settings import Settings
 from dictation.take import Take
 from dictation.vocabulary import Vocabulary
 from dictation.worker import Request
-from engine.transcript import Timings, Transcript
+from engine.transcript import GAP, Timings, Transcript
 
 TOO_SHORT_S = 0.1
 PREVIOUS_S = 20.0  # for so long the caret is believed to be where the last text ended
@@ -92,6 +92,7 @@ class Results:
             return e.NothingHeard(take.number, "no_speech", "No words were heard.", now_s)
         self._last_language = transcript.language or self._last_language
         self._warn_of_language(take, transcript)
+        self._warn_of_gaps(take, transcript)
         self._note_words(written.text)
         return e.FinalText(
             take.number,
@@ -142,6 +143,13 @@ class Results:
         notice = None if heard is None else languages.mismatch_notice(policy, *heard)
         if notice is not None:
             self._publish(e.Notice("language", notice, "warning", take=take.number))
+
+    def _warn_of_gaps(self, take: Take, transcript: Transcript) -> None:
+        take.has_gaps = bool(transcript.gaps_s)
+        if take.has_gaps:
+            where = ", ".join(f"{_clock(start)} to {_clock(end)}" for start, end in transcript.gaps_s)
+            text = f"Not all of it was understood ({where}): {GAP} marks the place, and the recording is kept."
+            self._publish(e.Notice("gap", text, "warning", take=take.number))
 
     # -- delivery
 
@@ -274,3 +282,7 @@ def entry_of(
 
 def timings_of(timings: Timings) -> dict[str, float]:
     return {name: float(value) for name, value in dataclasses.asdict(timings).items()}
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

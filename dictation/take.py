@@ -53,6 +53,7 @@ class Take:
         self.target: Target | None = None  # the window at key-down
         self.final: FinalText | None = None
         self.undo_previous = False
+        self.has_gaps = False  # its text marks speech that was not understood
         self.failed = False  # the recogniser gave this take up while it was spoken
         self._lane = lane
         self._segmenter = Segmenter(detector)

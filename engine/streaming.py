@@ -34,10 +34,12 @@ from engine.decode import Decoded, DecodingOptions, WindowDecoder
 from engine.errors import Cancelled
 from engine.languages import UNSPACED_LANGUAGES, language_code
 from engine.pieces import Piece
-from engine.runtime import F32, AudioState, EncoderStream, Runtime
+from engine.runtime import F32, AudioState, Dims, EncoderStream, Runtime
 from engine.tokenizer import Tokenizer
-from engine.transcript import Segment, Timings, Transcript
+from engine.transcript import GAP, Segment, Timings, Transcript
 
+LEAST_FINAL_S, MOST_FINAL_S, FINAL_WORK = 3.0, 5.0, 7.9e6  # seconds; seconds times layers times width squared
+GAP_LEAST_S = 3.0  # of a piece without a text, to say that something is missing
 SETTLED_AFTER_S = 4.0  # of audio, from which the language is not asked for again
 SURE_AT_ONCE, SURE_LATER = 0.8, 0.5  # probability that overrules the language of the dictation before
 
@@ -49,9 +51,18 @@ class LiveOptions:
     decoding: DecodingOptions = field(default_factory=DecodingOptions)
     last_language: str | None = None  # of the dictation before: taken while too little was heard to tell
     look_ahead_s: float = 2.0  # audio that must follow a position before its encoding is kept
-    final_s: float = 3.0  # of the end of a piece, encoded again when it has ended
+    final_s: float | None = None  # of the end of a piece, encoded again when it has ended; None: `final_s(dims)`
     least_news_s: float = 0.3  # new audio that makes another partial worth its while
     use_draft: bool = True  # False decodes every state from scratch: the same text, later
+
+
+def final_s(dims: Dims) -> float:
+    """Seconds of the end that a model of this size encodes again: the more, the better the text and the later.
+
+    Measured: 5 s give tiny and base what more of it would; from small on they would be felt (docs/performance.md).
+    """
+    per_position = dims.n_audio_layer * dims.n_audio_state**2
+    return float(min(MOST_FINAL_S, max(LEAST_FINAL_S, FINAL_WORK / per_position)))
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,8 @@ class LiveTranscriber:
         self._closed: list[_Heard] = []  # cut, not recognised to the end yet
         self._open: _Heard | None = None
         self._segments: list[Segment] = []
+        self._gaps_s: list[tuple[float, float]] = []
+        self._final_s = final_s(runtime.dims) if self._options.final_s is None else self._options.final_s
         self._agreement = Agreement()
         self._language = Language(self._options, tokenizer)
         self._n_samples = 0  # of the whole dictation
@@ -244,10 +257,13 @@ class LiveTranscriber:
         finally:
             self._runtime.set_cancel(None)
         self.metrics.finish_ms = _ms_since(started)
+        if all(segment.text == GAP for segment in self._segments):  # nothing at all was understood
+            self._segments.clear()
         return Transcript(
             text=self._joined([segment.text for segment in self._segments]),
             language=self._language.code or "en",
             segments=tuple(self._segments),
+            gaps_s=tuple(self._gaps_s),
             duration_s=self._n_samples / SAMPLE_RATE_HZ,
             language_probability=self._language.probability,
             timings=self.timings,
@@ -270,10 +286,15 @@ class LiveTranscriber:
         decoded = self._decode(audio, heard)
         if not self._is_trusted(decoded):
             decoded = self._decode_full_window(heard.piece)
+        piece, text = heard.piece, decoded.text.strip()
         if decoded.is_silence(self._options.decoding) or ghost.is_ghost(decoded, evidence):
             self.metrics.ghosts += 1
+            text = ""
+        if has_gap(decoded, text, piece.seconds, self._caller_cuts and heard_speech is not False):
+            self._gaps_s.append((piece.start / SAMPLE_RATE_HZ, piece.end / SAMPLE_RATE_HZ))
+            text = f"{text} {GAP}".strip()
+        if not text:
             return ""
-        piece, text = heard.piece, decoded.text.strip()
         self._segments.append(
             Segment(
                 start_s=piece.start / SAMPLE_RATE_HZ,
@@ -311,7 +332,7 @@ class LiveTranscriber:
         started = time.perf_counter()
         keep = max(heard.n_kept, heard.n_encoded - round(self._options.look_ahead_s * POSITIONS_PER_S))
         if heard.is_closed:
-            keep = max(0, min(keep, stream.n_heard - round(self._options.final_s * POSITIONS_PER_S)))
+            keep = max(0, min(keep, stream.n_heard - round(self._final_s * POSITIONS_PER_S)))
         heard.n_kept = heard.n_encoded = keep  # should the pass be cancelled
         audio = stream.state(keep)
         heard.n_encoded = stream.n_heard
@@ -384,6 +405,16 @@ class LiveTranscriber:
 
     def _joined(self, texts: Sequence[str]) -> str:
         return self._space.join(text for text in texts if text)
+
+
+def has_gap(decoded: Decoded, text: str, seconds: float, heard_speech: bool) -> bool:
+    """Whether speech of a piece is missing from its final text.
+
+    heard_speech: a voice detector opened the piece. Without one, no text may just be silence.
+    """
+    if text:
+        return not decoded.ended  # it went round in a circle, or beyond all measure, and was stopped
+    return heard_speech and seconds >= GAP_LEAST_S and decoded.no_speech_prob < ghost.NO_SPEECH_PROB
 
 
 def _ms_since(started: float) -> float:

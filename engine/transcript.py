@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+GAP = "[…]"  # stands where speech could not be understood
+
 
 @dataclass(frozen=True)
 class Word:
@@ -59,3 +61,4 @@ class Transcript:
     language_probability: float | None = None  # None when the language was given, or is the only one
     timings: Timings = field(default_factory=Timings)
     heard_language: tuple[str, float] | None = None  # likeliest of all, with its probability, also when one was given
+    gaps_s: tuple[tuple[float, float], ...] = ()  # from, to: speech that could not be understood, GAP in the text

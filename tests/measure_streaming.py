@@ -42,6 +42,7 @@ from engine.transcriber import Transcriber
 
 SPEECH = Path(__file__).parent / "data" / "speech"
 GAP_S = 0.3
+STAGES = ("mel", "encode", "prompt", "decode")
 LENGTHS_S = ((0.0, 2.0), (2.0, 6.0), (6.0, 9.0), (9.0, 17.0))
 
 
@@ -70,6 +71,7 @@ class Take:
     redos: int = 0
     firm_wrong: int = 0
     given_up: int = 0
+    parts_ms: dict[str, float] = field(default_factory=dict)  # what the time after release went into
 
 
 def play(model: Transcriber, samples: F32, options: LiveOptions, take: Take, paced: bool) -> None:
@@ -93,10 +95,13 @@ def play(model: Transcriber, samples: F32, options: LiveOptions, take: Take, pac
         elif paced:
             time.sleep(0.01)
     released = begun + take.seconds if paced else time.perf_counter()
+    timings, metrics = live.timings, live.metrics
+    take.parts_ms = {"wait": (time.perf_counter() - released) * 1000}
+    before = {stage: getattr(timings, f"{stage}_ms") for stage in STAGES}
     take.live = live.finish().text
     take.release_ms = (time.perf_counter() - released) * 1000
+    take.parts_ms |= {stage: getattr(timings, f"{stage}_ms") - before[stage] for stage in STAGES}
     take.cpu_s = time.process_time() - cpu
-    timings, metrics = live.timings, live.metrics
     take.drafted, take.accepted, take.redos = timings.draft_tokens, timings.draft_accepted, timings.full_window_redos
     take.tokens, take.passes = metrics.tokens_decoded, timings.passes
     take.positions, take.firm_wrong, take.given_up = (
@@ -187,6 +192,9 @@ def report(title: str, takes: list[Take]) -> str:
                 f"{statistics.median(t.offline_ms for t in group):.0f} | "
                 + (f"{statistics.median(t.peer_ms for t in group):.0f} |" if peer else "– |")
             )
+    medians = {part: quantile([t.parts_ms.get(part, 0.0) for t in takes], 0.5) for part in ("wait", *STAGES)}
+    lines.append("after release, p50 ms: " + ", ".join(f"{part} {ms:.0f}" for part, ms in medians.items())
+                 + " (wait: until a look under way is given up)")  # fmt: skip
     spoken = sum(t.seconds for t in takes)
     firsts = [
         t.first_partial_s - t.first_word_end_s

@@ -402,3 +402,13 @@ def test_a_model_prepares_while_nobody_waits_and_gives_way_to_a_take(tmp_path):
         assert words.n_to_prepare == 2, "it was given up"
         words.prepared.set()
         until("all is prepared", lambda: words.n_to_prepare == 0)
+
+
+def test_m8_a_text_with_a_gap_is_delivered_marked_said_and_its_recording_kept(dictation):
+    dictation.words.text, dictation.words.gaps_s = "It began well […]", ((0.0, 65.0),)
+    dictation.dictate(SPEECH)
+    assert dictation.until(e.TextDelivered).text == "It began well […]"
+    assert "0:00 to 1:05" in dictation.until(e.Notice, code="gap").message
+    dictation.until(e.StateChanged, state=e.State.IDLE)
+    (kept,) = dictation.spool.recordings()
+    assert kept.reason == "unclear"

@@ -13,9 +13,12 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
+
 from tests.e2e.processes import Processes, until
 
 SPEAKER, MICROPHONE = "test_speaker", "test_microphone"
+CHANNELS = ("front-left", "front-right", "rear-left", "rear-right")
 
 
 class VirtualMicrophone:
@@ -42,9 +45,20 @@ class VirtualMicrophone:
     def __exit__(self, *_: object) -> None:
         self.processes.end_all()
 
-    def play(self, clip: Path) -> None:
+    def play(self, clip: Path, channel_map: str = "") -> None:
         """Play a WAV, FLAC or OGG clip into the microphone; returns when it has been heard."""
-        self._run("paplay", f"--device={SPEAKER}", str(clip), timeout_s=300)
+        layout = [f"--channel-map={channel_map}", "--no-remix"] if channel_map else []
+        self._run("paplay", f"--device={SPEAKER}", *layout, str(clip), timeout_s=300)
+
+    def hum(self, on: bool = True) -> None:
+        """A room's noise, very low: a real microphone never sends exact zeros."""
+        self.processes.end("hum")
+        if on:
+            low = np.random.default_rng(0).normal(0, 20, 16000 * 300).astype(np.int16)
+            path = self.folder / "hum.raw"
+            path.write_bytes(low.tobytes())
+            command = ["pacat", f"--device={SPEAKER}", "--raw", "--rate=16000", "--channels=1", str(path)]
+            self.processes.start("hum", command, self._environment())
 
     def recorders(self) -> int:
         """Programs that record now, besides the listener of the harness."""
@@ -60,8 +74,18 @@ class VirtualMicrophone:
         self._unload(SPEAKER)
         self.processes.end("keeper")
 
+    def replace(self, rate_hz: int, channels: int) -> None:
+        """Another microphone: what is played on a channel comes in on the same channel of it, unmixed."""
+        self.lose()
+        names = ",".join(CHANNELS[:channels])
+        layout = (f"rate={rate_hz}", f"channels={channels}", f"channel_map={names}")
+        self._pactl("load-module", "module-null-sink", f"sink_name={SPEAKER}", *layout)
+        source = (f"source_name={MICROPHONE}", f"master={SPEAKER}.monitor", f"master_channel_map={names}", "remix=no")
+        self._pactl("load-module", "module-remap-source", *source, *layout)
+        self.plug()
+
     def plug(self) -> None:
-        """All back as at the start."""
+        """All back as at the start, where it is not there."""
         if SPEAKER not in self._list("sinks"):
             self._pactl("load-module", "module-null-sink", f"sink_name={SPEAKER}", "rate=48000", "channels=2")
         if MICROPHONE not in self._list("sources"):

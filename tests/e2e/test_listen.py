@@ -14,6 +14,7 @@ import pytest
 import soundfile
 import soxr
 
+from tests.e2e.audio import CHANNELS
 from tests.e2e.processes import until
 from tests.fakes import sounds
 
@@ -96,21 +97,51 @@ def test_a_sentence_from_the_microphone_to_the_terminal_and_out_again_by_the_con
     assert sayso.sayso("status").returncode == 1, "nothing runs any more"
 
 
-@pytest.mark.parametrize(("rate", "channels", "voice"), [(44100, 1, 0), (48000, 2, 1), (48000, 4, 2)])
+@pytest.fixture
+def another_microphone(virtual_microphone):
+    yield virtual_microphone.replace
+    virtual_microphone.lose()
+    virtual_microphone.plug()
+
+
+# The voice is on one input only; a quieter hum is on the others, as on a studio interface
+@pytest.mark.parametrize(("rate", "channels", "voice"), [(44100, 1, 0), (48000, 1, 0), (44100, 2, 1), (48000, 4, 1)])
 def test_hands_free_through_other_rates_and_channel_layouts(
-    listen, virtual_microphone, tmp_path, rate, channels, voice
+    listen, virtual_microphone, another_microphone, tmp_path, rate, channels, voice
 ):
-    speech = sounds.clip("en/gcp-mountain-view")
-    native = np.zeros((int(len(speech) * rate / 16000) + 1, channels), np.float32)
-    resampled = soxr.resample(speech, 16000, rate)
-    native[: len(resampled), voice] = resampled
-    soundfile.write(tmp_path / "clip.wav", native, rate)
+    another_microphone(rate, channels)
+    speech = soxr.resample(sounds.clip("en/jfk"), 16000, rate)
+    native = np.repeat(0.01 * np.sin(np.arange(len(speech)) * 2 * np.pi * 100 / rate)[:, None], channels, axis=1)
+    native[:, voice] = speech
+    soundfile.write(tmp_path / "clip.wav", native.astype(np.float32), rate)
     sayso = listen("--once", "--vad")
+    opened = sayso.until("microphone_changed")["microphone"]
+    assert (opened["native_rate_hz"], opened["channels"]) == (rate, channels)
     sayso.until("model_changed", status="ready")
-    virtual_microphone.play(tmp_path / "clip.wav")
+    virtual_microphone.play(tmp_path / "clip.wav", ",".join(CHANNELS[:channels]))
     final = sayso.until("final_text")
-    said = words(sounds.transcript("en/gcp-mountain-view"))
-    assert words(final["text"])[0] == said[0] and words(final["text"])[-1] == said[-1]
+    said = words(sounds.transcript("en/jfk"))
+    assert words(final["text"])[:2] == said[:2] and words(final["text"])[-2:] == said[-2:]
+
+
+def test_a1_a_headset_that_sends_zeros_first_is_opening_until_it_hears_and_no_word_is_lost(listen, virtual_microphone):
+    virtual_microphone.mute()  # exact zeros, as a Bluetooth headset sends them while it changes its profile
+    try:
+        sayso = listen("--once")
+        sayso.until("microphone_changed")
+        virtual_microphone.hum()
+        time.sleep(1.5)  # what a headset takes
+        assert not [event for _, event in sayso.events if event.get("state") == "listening"]
+        virtual_microphone.mute(False)
+        sayso.until("state_changed", state="listening")
+        virtual_microphone.play(sounds.SPEECH / "en" / "jfk.flac")
+        sayso.sayso("stop")
+        said = words(sounds.transcript("en/jfk"))
+        text = words(sayso.until("final_text")["text"])
+        assert text[:2] == said[:2] and text[-2:] == said[-2:]
+    finally:
+        virtual_microphone.mute(False)
+        virtual_microphone.hum(False)
 
 
 def test_kill_9_while_speaking_loses_nothing_that_recover_can_not_give_back(listen, virtual_microphone, tmp_path):

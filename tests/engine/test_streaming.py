@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from whisper_normalizer.english import EnglishTextNormalizer
 
 import engine
 from engine.audio import SAMPLE_RATE_HZ, read_clip
-from engine.decode import DecodingOptions
+from engine.decode import Decoded, DecodingOptions
 from engine.errors import Cancelled
-from engine.streaming import Language, LiveOptions, LiveTranscriber, Partial
+from engine.streaming import Language, LiveOptions, LiveTranscriber, Partial, final_s, has_gap
 from engine.transcriber import Transcriber
+from engine.transcript import GAP as MARK
 
 SPEECH = Path(__file__).parents[1] / "data" / "speech"
 STEP = SAMPLE_RATE_HZ
@@ -89,7 +91,12 @@ def test_what_is_left_at_the_end_does_not_grow_with_the_length(tiny_en: Transcri
     feed(dictation, samples, STEP // 2)
     before = dictation.metrics.positions_encoded
     dictation.finish()
-    assert dictation.metrics.positions_encoded - before <= 180  # 3 s and the margin, of 19.9 s
+    assert dictation.metrics.positions_encoded - before <= 280  # 5 s and the margin, of 19.9 s
+
+
+def test_the_larger_the_model_the_less_is_encoded_again_at_the_end(tiny_en: Transcriber, base: Transcriber) -> None:
+    small = replace(base.runtime.dims, n_audio_layer=12, n_audio_state=768)
+    assert [final_s(dims) for dims in (tiny_en.runtime.dims, base.runtime.dims, small)] == [5, pytest.approx(5, 0.1), 3]
 
 
 def test_giving_up_at_key_up_loses_nothing(tiny_en: Transcriber) -> None:
@@ -223,3 +230,24 @@ def test_another_language_than_the_given_one_is_noticed_and_nothing_is_translate
     assert transcript.language == "fr"
     assert transcript.heard_language is not None
     assert transcript.heard_language[0] == "de" and transcript.heard_language[1] > 0.8
+
+
+def test_m8_a_piece_that_breaks_off_is_marked_where_it_breaks_off(tiny_en: Transcriber) -> None:
+    first, second = clip("en/lj001-0002"), clip("en/lj001-0010")
+    dictation = live(tiny_en, decoding=DecodingOptions(sample_len=12, temperatures=(0.0,)))
+    dictation.append(first, start=0)
+    dictation.cut()
+    dictation.append(second, start=len(first))
+    transcript = dictation.finish(heard_speech=True)
+    assert plain(transcript.segments[0].text) == plain("in being comparatively modern")
+    assert transcript.text.startswith(transcript.segments[0].text + " ") and transcript.text.endswith(f" {MARK}")
+    assert transcript.gaps_s == ((len(first) / SAMPLE_RATE_HZ, (len(first) + len(second)) / SAMPLE_RATE_HZ),)
+
+
+def test_m8_speech_without_a_text_is_missing_and_silence_is_not() -> None:
+    empty = Decoded((), "", "en", None, 0.0, -0.2, 0.0, no_speech_prob=0.1)
+    assert has_gap(empty, "", 5.0, heard_speech=True)
+    assert not has_gap(empty, "", 5.0, heard_speech=False)
+    assert not has_gap(empty, "", 0.5, heard_speech=True), "a click"
+    assert not has_gap(replace(empty, no_speech_prob=0.9), "", 5.0, heard_speech=True), "music"
+    assert not has_gap(empty, "whole", 5.0, heard_speech=True)

@@ -68,6 +68,7 @@ class Words:
 
     def __init__(self):
         self.text = None  # a fixed text instead
+        self.gaps_s = ()
         self.error = None
         self.gate = threading.Event()  # `finish` waits for it
         self.gate.set()
@@ -108,7 +109,7 @@ class Words:
         self.heard.append(samples)
         text = self.text if self.text is not None else f"heard {len(samples) / 16000:.2f} s"
         seconds = len(samples) / 16000
-        return Transcript(text, "en", (Segment(0.0, seconds, text, avg_logprob=-0.2),), seconds)
+        return Transcript(text, "en", (Segment(0.0, seconds, text, avg_logprob=-0.2),), seconds, gaps_s=self.gaps_s)
 
     def close(self):
         self.closed = True
