@@ -18,7 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -270,8 +270,10 @@ def busy_core(wanted: bool) -> Iterator[None]:
             other.terminate()
 
 
-def compare(model: str, short: Path, long: Path, threads: int, rounds: int, busy: bool) -> dict[str, Any]:
-    names = [name for name, (module, _) in ENGINES.items() if find_spec(module) is not None]
+def compare(
+    model: str, short: Path, long: Path, threads: int, rounds: int, busy: bool, engines: Sequence[str] = tuple(ENGINES)
+) -> dict[str, Any]:
+    names = [name for name in engines if find_spec(ENGINES[name][0]) is not None]
     _bundle(model)
     if "faster-whisper" in names:
         _ct2_folder(model)
@@ -319,6 +321,7 @@ def main() -> None:
     parser.add_argument("--long", type=Path, required=True, help="a clip of about 28 s")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES), metavar="ENGINE")
     parser.add_argument("--busy", action="store_true", help="with one core kept busy by another process")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     parser.add_argument("--engine", choices=list(ENGINES), help=argparse.SUPPRESS)
@@ -330,7 +333,13 @@ def main() -> None:
         print(json.dumps(figures))
         return
     report = compare(
-        arguments.model, arguments.short, arguments.long, arguments.threads, arguments.rounds, arguments.busy
+        arguments.model,
+        arguments.short,
+        arguments.long,
+        arguments.threads,
+        arguments.rounds,
+        arguments.busy,
+        arguments.engines,
     )
     print(table(report))
     if arguments.json:
