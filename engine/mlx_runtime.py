@@ -25,9 +25,10 @@ from engine.cache import CrossKV, Slabs
 from engine.checkpoint import Checkpoint
 from engine.errors import Cancelled, DeviceError, OptionError
 from engine.fused import FusedDecoder, Pending, read_choice, state_row
+from engine.growing import GrowingAudio
 from engine.kernels.step import KernelStep, q6_k_product
 from engine.model import KV, Model
-from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
+from engine.runtime import F32, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
 
 MERGED_STATE = 512  # widest decoder for which merged kernels measured faster
 CACHE_LIMIT_BYTES = 256 << 20  # freed buffers that MLX may keep for reuse
@@ -250,7 +251,7 @@ class MlxRuntime:
         return MlxDecoder(self, audio)
 
 
-class MlxEncoderStream:
+class MlxEncoderStream(GrowingAudio):
     """An utterance encoded while it is spoken (see `engine.runtime.EncoderStream`).
 
     Of every encoded position it keeps K and V per encoder layer, final states and cross-attention K and V. The
@@ -258,47 +259,37 @@ class MlxEncoderStream:
     """
 
     def __init__(self, runtime: MlxRuntime) -> None:
+        super().__init__(runtime.dims.n_mels)
         self._runtime = runtime
-        self._log = np.empty((0, runtime.dims.n_mels), np.float32)  # log10 mel power of the whole utterance
         self._encoded: Encoded | None = None
 
-    @property
-    def n_heard(self) -> int:
-        return min(N_AUDIO_CTX, -(-len(self._log) // 2))
-
-    @property
-    def n_encoded(self) -> int:
-        return 0 if self._encoded is None else self._encoded.n_positions
-
-    def append(self, log_power: F32) -> None:
-        room = 2 * N_AUDIO_CTX - len(self._log)
-        self._log = np.concatenate([self._log, log_power[:room].astype(np.float32)])
-
     def truncate(self, n_frames: int) -> None:
-        self._log = self._log[:n_frames]
-        self._keep(min(self.n_encoded, self.n_heard))
+        super().truncate(n_frames)
+        self._forget()
 
     def state(self, keep: int = 0) -> MlxAudio:
-        if not 0 <= keep <= self.n_encoded:
-            raise OptionError(f"Can't keep {keep} positions: {self.n_encoded} are encoded.")
-        self._keep(keep)
-        runtime, kept = self._runtime, self._encoded
-        end = min(N_AUDIO_CTX, keep + runtime.round_up(self.n_heard + MARGIN_POSITIONS - keep))
+        runtime, least = self._runtime, self.begin_pass(keep)
+        self._forget()
+        kept = self._encoded
+        end = min(N_AUDIO_CTX, keep + runtime.round_up(least - keep))
         frames, silence = self._frames(keep, end)
         made = runtime.encode_block(frames, keep, kept.kv if kept else None, silence.kv_after(end))
         self._encoded = made if kept is None else kept.followed_by(made)
+        self._n_encoded = self._encoded.n_positions
         return runtime.audio(self._encoded, silence)
 
-    def _keep(self, n: int) -> None:
+    def _forget(self) -> None:
+        """Drop what lies behind `n_encoded`."""
+        n = self.n_encoded
         self._encoded = self._encoded.first(n) if self._encoded is not None and n else None
 
     def _frames(self, start: int, end: int) -> tuple[mx.array, Silence]:
         """Mel frames that the stem needs for positions start to end, and the silence that follows."""
-        floor = max(float(self._log.max(initial=LOG_FLOOR)) - 8, LOG_FLOOR)
+        floor = max(float(self.log_power.max(initial=LOG_FLOOR)) - 8, LOG_FLOOR)
         level = (floor + 4) / 4
         left = max(0, 2 * start - 2)
-        heard = self._log[left : 2 * end + 1]
-        frames = np.full((2 * end + 1 - left, self._log.shape[1]), level, np.float32)
+        heard = self.log_power[left : 2 * end + 1]
+        frames = np.full((2 * end + 1 - left, self.log_power.shape[1]), level, np.float32)
         frames[: len(heard)] = (np.maximum(heard, floor) + 4) / 4
         if end == N_AUDIO_CTX:
             frames[-1] = 0  # beyond the window

@@ -3,8 +3,8 @@
     samples -> piece -> log power -> encoder stream -> state -> draft verified, a few tokens -> agreement
 
 Everything that can be done before the key goes up is done then. Each partial encodes only the positions that had too
-little audio behind them the last time, and verifies the last hypothesis in one pass; so at the end about a second is
-left to encode, and mostly the last words to decode, whatever the length.
+little audio behind them the last time, and verifies the last hypothesis in one pass; so at the end a few seconds are
+encoded once more, and mostly the last words are left to decode, whatever the length.
 
 Invariant: the text of a state is the greedy text of that state, draft or no draft. No threads: the caller's thread is
 the runtime's. A text that can't be trusted (a loop, a runaway, an unlikely one) is decoded again from the whole 30 s

@@ -22,12 +22,13 @@ import numpy as np
 from gguf import GGMLQuantizationType as TensorType
 from gguf import quants
 
-from engine.audio import FRAMES_PER_POSITION, N_FRAMES, window_mel
+from engine.audio import window_mel
 from engine.checkpoint import Checkpoint, Tensor
 from engine.cpu.cores import physical_cores
 from engine.cpu.silence import SilenceFiles
 from engine.errors import Cancelled
-from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, AudioState, Choice, Dims, Rules
+from engine.growing import GrowingAudio
+from engine.runtime import F32, N_AUDIO_CTX, VERIFY_LIMIT, AudioState, Choice, Dims, Rules
 
 _ABI = 1
 _OK, _CANCELLED, _BAD_ARGUMENT, _NO_MEMORY = range(4)
@@ -195,36 +196,17 @@ class _Encoder:
         )
 
 
-class NativeEncoderStream:
+class NativeEncoderStream(GrowingAudio):
     """See runtime.EncoderStream."""
 
     def __init__(self, runtime: NativeRuntime) -> None:
+        super().__init__(runtime.dims.n_mels)
         self._encoder = _Encoder(runtime, keep_layers=True)
-        self._log_power = np.empty((0, runtime.dims.n_mels), np.float32)
-        self._n_encoded = 0
-
-    @property
-    def n_heard(self) -> int:
-        return -(-len(self._log_power) // FRAMES_PER_POSITION)
-
-    @property
-    def n_encoded(self) -> int:
-        return self._n_encoded
-
-    def append(self, log_power: F32) -> None:
-        self._log_power = np.concatenate([self._log_power, log_power])[:N_FRAMES]
-
-    def truncate(self, n_frames: int) -> None:
-        self._log_power = self._log_power[:n_frames]
-        self._n_encoded = min(self._n_encoded, self.n_heard)
 
     def state(self, keep: int = 0) -> NativeAudio:
-        assert 0 <= keep <= self._n_encoded
-        end = min(N_AUDIO_CTX, self.n_heard + MARGIN_POSITIONS)
-        if end == keep:  # nothing to add: encode the last position once more
-            keep -= 1
-        self._n_encoded = keep
-        audio = self._encoder.encode(window_mel(self._log_power), keep, end)
+        end = self.begin_pass(keep)
+        first = self._n_encoded = min(keep, end - 1)  # nothing to add: encode the last position once more
+        audio = self._encoder.encode(window_mel(self.log_power), first, end)
         self._n_encoded = end
         return audio
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.audio import FRAMES_PER_POSITION, N_FRAMES, window_mel
+from engine.audio import N_FRAMES, window_mel
 from engine.checkpoint import Checkpoint
 from engine.errors import Cancelled
 from engine.filters import Filters, choose
-from engine.runtime import F32, HEAD_SIZE, MARGIN_POSITIONS, N_AUDIO_CTX, VERIFY_LIMIT, AudioState, Choice, Dims, Rules
+from engine.growing import GrowingAudio
+from engine.runtime import F32, HEAD_SIZE, N_AUDIO_CTX, VERIFY_LIMIT, AudioState, Choice, Dims, Rules
 
 MAX_SILENCES = 3  # levels kept; a voice and a microphone need one or two
 LEVEL_STEP = 0.5  # silence levels are rounded to it: as good as exact ones, measured
@@ -230,35 +231,17 @@ class NumpyAudio:
         return self.slabs.states.copy()
 
 
-class NumpyEncoderStream:
+class NumpyEncoderStream(GrowingAudio):
     """See runtime.EncoderStream. Slabs hold: kept | encoded last | silence."""
 
     def __init__(self, runtime: NumpyRuntime) -> None:
+        super().__init__(runtime.dims.n_mels)
         self._runtime = runtime
-        self._log_power = np.empty((0, runtime.dims.n_mels), np.float32)
         self._slabs = EncoderSlabs.empty(runtime.dims)
-        self._n_encoded = 0
-
-    @property
-    def n_heard(self) -> int:
-        return -(-len(self._log_power) // FRAMES_PER_POSITION)
-
-    @property
-    def n_encoded(self) -> int:
-        return self._n_encoded
-
-    def append(self, log_power: F32) -> None:
-        self._log_power = np.concatenate([self._log_power, log_power])[:N_FRAMES]
-
-    def truncate(self, n_frames: int) -> None:
-        self._log_power = self._log_power[:n_frames]
-        self._n_encoded = min(self._n_encoded, self.n_heard)
 
     def state(self, keep: int = 0) -> NumpyAudio:
-        assert 0 <= keep <= self._n_encoded
-        end = min(N_AUDIO_CTX, self.n_heard + MARGIN_POSITIONS)
-        self._n_encoded = keep
-        mel = window_mel(self._log_power)
+        end = self.begin_pass(keep)
+        mel = window_mel(self.log_power)
         if end < N_AUDIO_CTX:
             self._slabs.copy_from(self._runtime.silence(float(mel[-1, 0])), end)
         if end > keep:
