@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,8 @@ class FastForward:
 
 
 class ClipSource:
-    """`source.Source` that plays one clip per opening, in order; the last one again and again.
+    """`source.Source` that plays one clip per opening, in order; the last one again and again. Opened again while one
+    plays (the computer slept), it goes on where that was.
 
     forward: play as fast as it is understood, on this clock. Without one, `realtime` gives each block when its last
     sample would have been spoken, and otherwise all come at once.
@@ -76,13 +78,16 @@ class ClipSource:
         self._realtime = realtime
         self._forward = forward
         self._next = 0
+        self._n_posted = 0  # blocks of the clip that plays
         self._stop = threading.Event()
 
     def open(self, opening: int, again: bool = False) -> None:
         self._stop.set()  # a clip that still plays
         self._stop = threading.Event()
-        clip = self._clips[min(self._next, len(self._clips) - 1)]
-        self._next += 1
+        if not again or not self._n_posted:
+            self._next += 1
+            self._n_posted = 0
+        clip = self._clips[min(self._next, len(self._clips)) - 1]
         threading.Thread(target=self._play, args=(opening, clip, self._stop), name="clip", daemon=True).start()
 
     def close(self) -> None:
@@ -112,7 +117,7 @@ class ClipSource:
     def _post_blocks(self, opening: int, clip: Path | tuple[F32, int], stop: threading.Event) -> None:
         name = clip.stem if isinstance(clip, Path) else "clip"
         started_s, heard_s = time.monotonic(), 0.0
-        for block, rate_hz in _blocks(clip):
+        for block, rate_hz in islice(_blocks(clip), self._n_posted, None):
             if not heard_s:
                 microphone = Microphone(name, name, "clip", block.shape[1], rate_hz)
                 self._post(SourceOpened(opening, microphone))
@@ -122,10 +127,12 @@ class ClipSource:
             if self._forward is not None:
                 self._forward.advance(len(block) / rate_hz)
             self._post(Block(opening, block, rate_hz))
+            self._n_posted += 1
             if self._forward is not None:
                 self._forward.wait()
         if self._forward is not None:
             self._forward.run()  # the user waits from here on
+        self._n_posted = 0
         self._post(ClipEnded(opening))
 
 

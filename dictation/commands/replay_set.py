@@ -71,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     baseline = gather(files_in(arguments.baseline)) if arguments.baseline else None
     if baseline is not None and not limits:
         limits = [gate.parse(text) for text in gate.DEFAULT]
+    if baseline is None and (relative := next((limit for limit in limits if limit.relative), None)):
+        return wrong_use(f"{relative} compares with an earlier report: name it with --baseline.")
     with tempfile.TemporaryDirectory(prefix="sayso-replay-") as temporary:
         clips = read_set(arguments.clip.expanduser(), Path(temporary))
         for problem in clips.problems:

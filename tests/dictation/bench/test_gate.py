@@ -58,8 +58,8 @@ def test_more_errors_in_most_clips_fail_and_the_clips_are_named():
 def test_errors_that_move_between_clips_pass():
     random = np.random.default_rng(0)
     before = random.integers(0, 3, 40)
-    failed = [verdict("error>+0", run(random.permutation(before)), run(before)).failed for _ in range(30)]
-    assert sum(failed) <= 1
+    failed = [verdict("error>+0", run(random.permutation(before)), run(before)).failed for _ in range(60)]
+    assert sum(failed) <= 6  # one in twenty is what the gate is made for
 
 
 def test_fewer_errors_pass():
