@@ -78,9 +78,8 @@ def test_the_page_works_from_a_file_without_a_network(page):
     assert page("seen") == []
     assert page("document.getElementById('count').textContent") == "3 of 3 clips"
     assert page("document.querySelectorAll('svg.timeline rect.firm').length") > 3
-    page(
-        "var words = document.querySelector('form').elements.words; words.value = 'people'; words.dispatchEvent(new Event('input', {bubbles: true}))"
-    )
+    page("var words = document.querySelector('form').elements.words; words.value = 'people'")
+    page("words.dispatchEvent(new Event('input', {bubbles: true}))")
     assert page("document.getElementById('count').textContent") == "1 of 3 clips"
     assert page("[...document.querySelectorAll('article')].filter(a => !a.hidden).length") == 1
     played = """(async () => {

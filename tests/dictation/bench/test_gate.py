@@ -58,8 +58,8 @@ def test_more_errors_in_most_clips_fail_and_the_clips_are_named():
 def test_errors_that_move_between_clips_pass():
     random = np.random.default_rng(0)
     before = random.integers(0, 3, 40)
-    failed = [verdict("error>+0", run(random.permutation(before)), run(before)).failed for _ in range(60)]
-    assert sum(failed) <= 6  # one in twenty is what the gate is made for
+    failed = [verdict("error>+0", run(random.permutation(before)), run(before)).failed for _ in range(40)]
+    assert sum(failed) <= 5  # one in twenty is what the gate is made for
 
 
 def test_fewer_errors_pass():
@@ -84,7 +84,7 @@ def test_slower_by_half_fails_and_noise_does_not():
     before = random.uniform(100, 300, 40)
     assert verdict("p50>+25%", run([0] * 40, before * 1.6), run([0] * 40, before)).failed
     assert verdict("p95>+25%", run([0] * 40, before * 2), run([0] * 40, before)).failed
-    noisy = [before * random.normal(1.0, 0.1, 40) for _ in range(30)]
+    noisy = [before * random.normal(1.0, 0.1, 40) for _ in range(8)]
     assert not any(verdict("p50>+25%", run([0] * 40, ms), run([0] * 40, before)).failed for ms in noisy)
     assert not any(verdict("p95>+25%", run([0] * 40, ms), run([0] * 40, before)).failed for ms in noisy)
 

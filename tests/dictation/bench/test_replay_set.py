@@ -12,7 +12,8 @@ import pytest
 from dictation.bench import crew, gate
 from dictation.bench.clips import read_set
 from dictation.bench.figures import BenchRun, figures
-from dictation.bench.measure import Task
+from dictation.bench.kept import KeptModel
+from dictation.bench.measure import Task, measure
 from dictation.bench.plan import gather
 from dictation.bench.results import BenchFile, files_in
 from dictation.cli import main
@@ -61,10 +62,11 @@ def the_run(report: Path) -> BenchRun:
 
 
 def with_fault(make, tiny_en_q8, tmp_path) -> BenchRun:
-    clips = read_set(SMALL, tmp_path).clips
-    job = crew.Job(str(tiny_en_q8), make=make)
-    measured = crew.run(job, [Task(clip, language="en") for clip in clips], 1, lambda device: None)
-    return BenchRun(next(iter(gather([BenchFile(BASELINE)]))).conditions, (), "", tuple(measured))
+    model = KeptModel(lambda: make(crew.Job(str(tiny_en_q8))))
+    measured = [measure(Task(clip, language="en"), model) for clip in read_set(SMALL, tmp_path).clips]
+    model.close()
+    (baseline,) = gather([BenchFile(BASELINE)])
+    return BenchRun(baseline.conditions, (), "", tuple(measured))
 
 
 def test_the_small_set_is_as_good_as_it_was(report):
