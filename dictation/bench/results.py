@@ -155,6 +155,9 @@ class BenchFile(ResultFile):
         except TypeError as error:
             raise BenchError(f"{self.path} was written by another version of Sayso.") from error
 
+    def holds_replays(self) -> bool:
+        return any("replay" in item for item in self.objects())
+
     def sit_down(self, sitting: Sitting) -> None:
         self._append({"sitting": asdict(sitting)})
 
@@ -208,8 +211,11 @@ def as_result(measured: Measured, *, characters: bool = False) -> Result:
 
 
 def files_in(report: Path) -> list[BenchFile]:
-    """The runs of a report. Raises BenchError where there is none."""
-    paths = sorted(report.glob("*.jsonl")) if report.is_dir() else [report]
-    if not paths or not all(path.is_file() for path in paths):
+    """The runs of a report; other files of a folder are passed over. Raises BenchError where there is none."""
+    if report.is_dir():
+        files = [file for path in sorted(report.glob("*.jsonl")) if (file := BenchFile(path)).holds_replays()]
+    else:
+        files = [BenchFile(report)] if report.is_file() else []
+    if not files:
         raise BenchError(f"There is no report of `sayso replay` in {report}.")
-    return [BenchFile(path) for path in paths]
+    return files

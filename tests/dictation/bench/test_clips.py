@@ -1,6 +1,7 @@
 """Clip sets: what counts as one, and what damage costs."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import soundfile
 
 from dictation.bench.clips import clip_of, item_of, read_set
 from dictation.bench.errors import ClipError
+from dictation.bench.results import BenchFile, Measured
 from dictation.errors import SettingError
 from engine.evaluate import read_clips
 from tests.shell import JFK, SPEECH
@@ -83,6 +85,15 @@ def test_texts_lie_beside_sounds_and_name_the_language(tmp_path):
         "fr/mot.wav": ("bonjour", "fr", True),
     }
     assert len(found.problems) == 1 and "odd.txt" in found.problems[0]
+
+
+def test_names_that_are_no_text_are_kept_and_written(tmp_path):
+    odd = os.fsdecode(b"caf\xe9.wav")
+    sound(tmp_path / odd)
+    (clip,) = read_set(tmp_path, tmp_path).clips
+    file = BenchFile(tmp_path / "r.jsonl")
+    file.add(Measured(clip.id))
+    assert [m.clip for m in file.measured()] == [odd]
 
 
 def test_one_sound_is_a_set_and_nothing_is_none(tmp_path):
