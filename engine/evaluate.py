@@ -341,7 +341,7 @@ class ResultFile:
             # Begin on a line of its own, after a crash too
             if file.tell() and not self._ends_with_newline():
                 file.write(b"\n")
-            # of a name that is no valid text, "\\udcff" is left, which JSON reads back as it was
+            # of a name that is no valid text, "\udcff" is left, which JSON reads back as it was
             file.write(json.dumps(item, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
 
     def missing(self, clips: Sequence[LabelledClip]) -> list[LabelledClip]:
