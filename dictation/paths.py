@@ -48,6 +48,11 @@ def vocabulary_file() -> Path:
     return data_dir() / "vocabulary.json"
 
 
+def remote_desktop_file() -> Path:
+    """The desktop's token for the permission to press keys (Wayland)."""
+    return data_dir() / "remote-desktop"
+
+
 def spool_dir() -> Path:
     """Audio of takes that are not delivered yet."""
     return data_dir() / "spool"

@@ -23,7 +23,7 @@ LINE_BREAKS = ("\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029")
 class Rule:
     """How to treat windows whose class matches a pattern (as in file names; case does not matter).
 
-    `newlines`: "keep" (pasted as they are), "space", or "enter" (Return is pressed for each when text is typed).
+    `newlines`: "keep" (pasted as they are, in terminals as spaces), "space", or "enter" (Return is pressed for each).
     """
 
     window_class: str = "*"
@@ -124,10 +124,24 @@ class Typist:
             delivery = self._hold(prepared, rule.method, reason, started_s, secret)
         else:
             self._wait_for_modifiers()
-            delivery = self._desktop.insert(prepared, target, how_by(rule))
+            delivery = self._insert(prepared, target, rule)
             delivery = replace(delivery, elapsed_ms=self._since_ms(started_s), reason=delivery.reason or note)
         self.last = Insertion(text, prepared, target, delivery)
         return delivery
+
+    def _insert(self, text: str, target: Target | None, rule: Rule) -> Delivery:
+        """In one go; where a new line is to press Return, line by line, whatever way the lines take."""
+        how = how_by(rule)
+        if rule.newlines != "enter" or rule.method is Method.COPY:
+            return self._desktop.insert(text, target, how)
+        lines = text.split("\n")
+        for i, line in enumerate(lines[:-1]):
+            delivery = self._desktop.insert(line, target, replace(how, submit=True))
+            if delivery.outcome is not Outcome.DELIVERED:
+                if i:
+                    self._desktop.clipboard.write_text("\n".join(lines[i:]))
+                return delivery
+        return self._desktop.insert(lines[-1], target, how) if lines[-1] or how.submit else delivery
 
     def again(self) -> Delivery:
         """Insert the last text once more, into the window that has the keyboard now."""

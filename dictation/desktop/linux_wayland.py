@@ -28,13 +28,24 @@ from dictation.desktop.keys import parse
 from dictation.desktop.wayland import compositor
 from dictation.desktop.wayland.evdev import EvdevHotkeys, NoKeyboards, readable
 from dictation.desktop.wayland.portal import PortalHotkeys, PortalMissing, portal_offers_shortcuts
-from dictation.desktop.wayland.tools import ToolFailed, Tools, WaylandClipboard, press_paste, press_return, type_text
+from dictation.desktop.wayland.remote import RemoteKeyboard, portal_offers_keys
+from dictation.desktop.wayland.tools import (
+    PASTE,
+    RETURN,
+    ToolFailed,
+    Tools,
+    WaylandClipboard,
+    press_by_wtype,
+    press_by_ydotool,
+    type_text,
+)
 
 # wl-copy must own the selection before the keys arrive, and the window must have read it before it is given back
 OWN_TIMEOUT_S = 1.0
 OWN_POLL_S = 0.01
 GIVE_BACK_AFTER_S = 0.6
 DEFAULT_KEYS = "Ctrl+Alt+Space"
+ADVICE = "Install wl-clipboard and, where the desktop's portal offers no RemoteDesktop, wtype or ydotool."
 
 
 class WaylandDesktop:
@@ -48,13 +59,36 @@ class WaylandDesktop:
         self._tools = Tools.installed()
         self.clipboard = WaylandClipboard()
         self._giving_back: threading.Timer | None = None
+        self._remote = RemoteKeyboard()
+        self._ways = self._ways_to_press()
+
+    def _ways_to_press(self) -> dict[str, Callable[[tuple[int, ...]], None]]:
+        """How keys can be pressed here, the best first. Where wtype works it asks nobody; not on GNOME and KDE."""
+        ways: dict[str, Callable[[tuple[int, ...]], None]] = {}
+        if self._tools.wtype and self._compositor not in ("gnome", "kde"):
+            ways["wtype"] = press_by_wtype
+        if portal_offers_keys():
+            ways["the RemoteDesktop portal"] = self._remote.press
+        if self._tools.ydotool:
+            ways["ydotool"] = press_by_ydotool
+        return ways
+
+    def _press(self, codes: tuple[int, ...]) -> None:
+        """Press keys by the first way that works. Raises ToolFailed with what the first one said."""
+        failures = []
+        for press in self._ways.values():
+            try:
+                press(codes)
+                return
+            except ToolFailed as failure:
+                failures.append(failure)
+        raise failures[0] if failures else ToolFailed(f"No program can press keys here. {ADVICE}")
 
     @property
     def tells_target(self) -> bool:
         return compositor.tells_focus(self._compositor)
 
     def capabilities(self) -> list[Capability]:
-        keys = self._tools.wtype or self._tools.ydotool
         hotkeys = "the desktop's GlobalShortcuts portal" if portal_offers_shortcuts() else ""
         if not hotkeys and readable():
             hotkeys = "straight from the keyboard (group input); the window gets the keys too"
@@ -62,9 +96,9 @@ class WaylandDesktop:
         return [
             Capability(
                 "paste",
-                self._tools.wl_copy and keys,
-                "wl-clipboard and wtype or ydotool",
-                "" if self._tools.wl_copy and keys else "Install wl-clipboard and wtype (on GNOME: ydotool).",
+                self._tools.wl_copy and bool(self._ways),
+                f"wl-clipboard, keys by {next(iter(self._ways), 'nobody')}",
+                "" if self._tools.wl_copy and self._ways else ADVICE,
             ),
             Capability("focus", self.tells_target, "whether the window changed while you spoke", ""),
             Capability(
@@ -100,16 +134,21 @@ class WaylandDesktop:
         if how.method is Method.COPY:
             self.clipboard.write_text(text)
             return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", _ms(started_s))
-        if how.method is Method.TYPE:
+        method = how.method if how.method is Method.TYPE and self._can_type(text) else Method.PASTE
+        if method is Method.TYPE:
             type_text(self._tools, text.replace("\n", " ").replace("\t", " "))
             evidence = "every key was sent"
         else:
-            self._paste(text, target)
+            if text:
+                self._paste(text, target)
             evidence = "the keys were sent; Wayland does not tell whether the window read the text"
         if how.submit:
-            press_return(self._tools)
-        method = Method.TYPE if how.method is Method.TYPE else Method.PASTE
+            self._press(RETURN)
         return Delivery(Outcome.DELIVERED, method, evidence, _ms(started_s))
+
+    def _can_type(self, text: str) -> bool:
+        """Key by key goes by wtype, and plain English by ydotool; the portal only presses keys by their place."""
+        return "wtype" in self._ways or ("ydotool" in self._ways and text.isascii())
 
     def _paste(self, text: str, target: Target | None) -> None:
         """Both selections get the text where the window is unknown: terminals paste the primary one."""
@@ -120,7 +159,7 @@ class WaylandDesktop:
         for primary in selections:
             self.clipboard.write_text(text, secret=True, primary=primary)
             self._wait_until_owned(text, primary)
-        press_paste(self._tools)
+        self._press(PASTE)
         self._giving_back = threading.Timer(GIVE_BACK_AFTER_S, self._give_back, [saved])
         self._giving_back.daemon = True
         self._giving_back.start()
@@ -168,6 +207,7 @@ class WaylandDesktop:
     def close(self) -> None:
         if self._giving_back is not None:
             self._giving_back.join()
+        self._remote.close()
 
 
 class NoHotkeys:

@@ -125,6 +125,8 @@ class X11Desktop:
                 hotkeys.ignore_own_typing(time.monotonic() + OWN_TYPING_TAIL_S)
 
     def _paste_or_type(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery:
+        if not text:  # a line break that is to be a Return
+            return Delivery(Outcome.DELIVERED, how.method, "nothing to insert", _ms(started_s))
         class_name = info.names[-1] if info.names else ""
         wants_paste = how.method is Method.PASTE or (how.method is Method.AUTO and class_name not in self._never_paste)
         if wants_paste and self._keyboard.keycode(XK.XK_Insert):

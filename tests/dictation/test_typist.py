@@ -128,6 +128,21 @@ def test_text_is_prepared_for_its_window(text: str, rule: Rule, role: Role, prep
     assert prepare(text, rule, role)[0] == prepared
 
 
+def test_where_a_new_line_presses_enter_each_line_is_inserted_by_itself() -> None:
+    desktop = ObedientDesktop(EDITOR)
+    typist, _ = typist_for(desktop, Rule(newlines="enter"))
+    assert typist.deliver("first\n\nsecond\n", EDITOR).outcome is Outcome.DELIVERED
+    assert [(text, how.submit) for text, _, how in desktop.inserted] == [("first", True), ("", True), ("second", False)]
+    assert {how.method for _, _, how in desktop.inserted} == {Method.AUTO}
+
+
+def test_what_could_not_follow_the_first_line_is_held_whole() -> None:
+    desktop = ObedientDesktop(EDITOR, takes=1)
+    typist, _ = typist_for(desktop, Rule(newlines="enter"))
+    assert typist.deliver("first\nsecond\nthird", EDITOR).outcome is Outcome.HELD
+    assert desktop.clipboard.read_text() == "second\nthird"
+
+
 def test_left_out_characters_are_mentioned() -> None:
     typist, _ = typist_for(ObedientDesktop(EDITOR))
     assert typist.deliver("a\x00b\x1b", EDITOR).reason == "2 control characters left out."

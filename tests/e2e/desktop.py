@@ -9,6 +9,7 @@ with VirtualDesktop(folder) as desktop:
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -165,6 +166,21 @@ class VirtualDesktop:
             return has_focus()
 
         until(f"focus on {window_id:#x}", ask, 8)
+
+    def freeze_window_manager(self, frozen: bool) -> None:
+        self.processes.signal("openbox", signal.SIGSTOP if frozen else signal.SIGCONT)
+
+    def show_desktop(self, shown: bool) -> None:
+        """Hide all windows, as the button for that does, or bring them back."""
+        message = event.ClientMessage(
+            window=self.root,
+            client_type=self.x.intern_atom("_NET_SHOWING_DESKTOP"),
+            data=(32, [int(shown), 0, 0, 0, 0]),
+        )
+        self.root.send_event(message, X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+        self.x.sync()
+        until("the bare desktop", lambda: self._property(self.root, "_NET_SHOWING_DESKTOP") == [int(shown)])
+        until("no window", lambda: not shown or not self.active())
 
     def _property(self, window: object, name: str) -> list[int]:
         try:

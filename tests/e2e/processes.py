@@ -63,6 +63,9 @@ class Processes:
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text("utf-8", "replace")
 
+    def signal(self, name: str, number: int) -> None:
+        self._running[name].send_signal(number)
+
     def end(self, name: str) -> None:
         process = self._running.pop(name, None)
         if process is None or process.poll() is not None:

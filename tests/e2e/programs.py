@@ -88,6 +88,9 @@ class Program:
         return last or ""
 
     def close(self) -> None:
+        """End it; a second time does nothing, since its window's number may be another's by then."""
+        if self.name not in self.desktop.processes:
+            return
         self.desktop.processes.end(self.name)
         until(f"{self.name}'s window gone", lambda: self.window not in self.desktop.windows(), 5)
 
@@ -129,6 +132,31 @@ class Xterm(Terminal):
 
     def arguments(self, script: str) -> list[str]:
         return ["xterm", "-u8", "-fa", "DejaVu Sans Mono", "-fs", "11", "-geometry", "80x20+40+60", "-e", script]
+
+
+class Shell(Xterm):
+    """An interactive bash, whose paste is not bracketed: a newline in it runs the line."""
+
+    kind = "shell"
+    bracketed = False
+
+    def inner(self) -> str:
+        inputrc = self.folder / "inputrc"
+        inputrc.write_text(f"set enable-bracketed-paste {'on' if self.bracketed else 'off'}\n")
+        ready = f"touch '{self.folder}/ready'; unset PROMPT_COMMAND"
+        return f'cd {self.folder}; INPUTRC={inputrc} PROMPT_COMMAND="{ready}" exec bash --norc --noprofile -i'
+
+    def read(self, name: str) -> str:
+        """What a command in the shell has written into a file."""
+        path = self.folder / name
+        return until(f"{name} in {self.name}", lambda: path.exists() and path.read_text())
+
+
+class BracketedShell(Shell):
+    """As people have it since bash 5.1: pasted newlines wait for Return."""
+
+    kind = "bracketed-shell"
+    bracketed = True
 
 
 class Lxterminal(Terminal):

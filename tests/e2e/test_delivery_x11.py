@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from Xlib import X
 
 from dictation.desktop.contract import How, Method, Outcome, Role
 from dictation.desktop.linux_x11 import X11Desktop
@@ -13,7 +14,17 @@ from dictation.typist import Rule, Typist
 from tests.e2e.clipboard_owner import ClipboardOwner, clipboard_owner
 from tests.e2e.desktop import VirtualDesktop
 from tests.e2e.processes import until
-from tests.e2e.programs import X11_PROGRAMS, Chromium, Fields, Mousepad, PasswordFields, Program, Xterm
+from tests.e2e.programs import (
+    X11_PROGRAMS,
+    BracketedShell,
+    Chromium,
+    Fields,
+    Mousepad,
+    PasswordFields,
+    Program,
+    Shell,
+    Xterm,
+)
 from tests.e2e.slow_reader import SlowReader
 
 pytestmark = pytest.mark.desktop
@@ -173,6 +184,81 @@ def test_a_dictated_line_break_is_no_return_in_a_terminal(desktop: VirtualDeskto
     typist = Typist(x11)
     assert typist.deliver("rm -rf x\nsecond\tline\n", typist.target()).outcome is Outcome.DELIVERED
     assert window.text("rm -rf x second line") == "rm -rf x second line"
+
+
+TWO_COMMANDS = "echo one > first\necho two > second"
+
+
+@pytest.mark.parametrize("kind", [Shell, BracketedShell], ids=lambda kind: kind.kind)
+def test_several_lines_dictated_into_a_shell_run_nothing(
+    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Shell]
+) -> None:
+    shell = desktop.open(kind)
+    typist = Typist(x11)
+    assert typist.deliver(TWO_COMMANDS, typist.target()).outcome is Outcome.DELIVERED
+    desktop.person.tap("Return")
+    assert shell.read("second") == "one echo two\n"  # one line, run by the person
+    assert (shell.folder / "first").read_text() == ""
+    shell.close()
+
+
+def test_what_shift_insert_itself_does_with_lines_is_up_to_the_shell(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    """Why the typist makes spaces of them: the back-end alone would leave it to bracketed paste."""
+    plain = desktop.open(Shell, "raw-shell")
+    assert x11.insert(TWO_COMMANDS, x11.target()).outcome is Outcome.DELIVERED
+    assert plain.read("first") == "one\n"
+    plain.close()
+    bracketed = desktop.open(BracketedShell, "raw-bracketed-shell")
+    assert x11.insert(TWO_COMMANDS, x11.target()).outcome is Outcome.DELIVERED
+    desktop.person.tap("Control_L", "c")
+    assert x11.insert("echo three > third", x11.target()).outcome is Outcome.DELIVERED
+    desktop.person.tap("Return")
+    assert bracketed.read("third") == "three\n"
+    assert not (bracketed.folder / "first").exists()
+    bracketed.close()
+
+
+def test_a_new_line_presses_enter_where_the_user_wants_that(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    window = desktop.reuse(Chromium)
+    typist = Typist(x11, [Rule(newlines="enter")])
+    assert typist.deliver("first\nsecond", typist.target()).outcome is Outcome.DELIVERED
+    assert window.text("first\nsecond") == "first\nsecond"
+    assert window.seen().count("keydown Enter") == 1
+    assert window.seen().count("paste ") == 2
+    window.clear()
+    window.focus()
+    assert Typist(x11).deliver("first\nsecond", x11.target()).outcome is Outcome.DELIVERED
+    assert window.text("first\nsecond") == "first\nsecond"
+    assert window.seen().count("keydown Enter") == 0
+
+
+@pytest.mark.parametrize("how", ["focus on nothing", "the bare desktop"])
+def test_where_no_window_has_the_keyboard_the_text_is_held(desktop: VirtualDesktop, x11: X11Desktop, how: str) -> None:
+    window = desktop.reuse(Xterm)
+    typist = Typist(x11)
+    spoken_into = typist.target()
+    if how == "focus on nothing":
+        desktop.freeze_window_manager(True)  # it would give the focus to some window again
+        desktop.x.set_input_focus(X.NONE, X.RevertToNone, X.CurrentTime)
+        desktop.x.sync()
+    else:
+        desktop.show_desktop(True)
+    try:
+        assert x11.target() is None
+        for target in (None, spoken_into):  # at the start of the take as well, or only at its end
+            delivery = typist.deliver("nowhere to go", target)
+            assert delivery.outcome is Outcome.HELD
+            assert "No window has the keyboard" in delivery.reason
+            assert delivery.elapsed_ms < 1000
+            assert x11.clipboard.read_text() == "nowhere to go"
+        assert x11.insert("nor without the typist", None).outcome is Outcome.HELD
+    finally:
+        desktop.freeze_window_manager(False)
+        desktop.show_desktop(False)
+        window.focus()
+    assert window.text() == ""
+    assert typist.again().outcome is Outcome.DELIVERED
+    assert window.text("nowhere to go") == "nowhere to go"
 
 
 def test_enter_is_pressed_only_where_a_rule_says_so(desktop: VirtualDesktop, x11: X11Desktop) -> None:

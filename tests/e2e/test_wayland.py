@@ -61,6 +61,11 @@ def test_chromium_and_foot_get_every_character_and_the_clipboard_comes_back(
     typist = Typist(wayland)
     window.clear()
     target = typist.target()
+    sway.workspace("empty")
+    assert wayland.target() is None
+    delivery = typist.deliver("nowhere to go", target)
+    assert (delivery.outcome, delivery.reason) == (Outcome.HELD, "No window has the keyboard.")
+    assert sway.read_clipboard() == "nowhere to go"
     sway.focus(browser.window)
     assert typist.deliver("meant for the terminal", target).outcome is Outcome.HELD
     assert sway.read_clipboard() == "meant for the terminal"

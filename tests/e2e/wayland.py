@@ -107,6 +107,10 @@ class WaylandDesktop:
         )
         until("focus", lambda: any(n["id"] == window_id and n["focused"] for n in self._nodes()))
 
+    def workspace(self, name: str) -> None:
+        """Switch to another workspace."""
+        subprocess.run(["swaymsg", "workspace", name], env=self.environment, capture_output=True, check=True)
+
     def read_clipboard(self) -> str:
         command = ["wl-paste", "--no-newline"]
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False).stdout

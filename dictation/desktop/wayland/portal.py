@@ -1,6 +1,7 @@
-"""Hotkeys through org.freedesktop.portal.GlobalShortcuts: the desktop asks the user, keeps the keys and tells us.
+"""The desktop's portal (org.freedesktop.portal): how it is asked, and hotkeys through its GlobalShortcuts.
 
-Runs on a D-Bus connection and a thread of its own. The desktop may give other keys than those asked for.
+With those the desktop asks the user, keeps the keys and tells us; it may give other keys than those asked for. They run
+on a D-Bus connection and a thread of their own.
 """
 
 from __future__ import annotations
@@ -14,54 +15,102 @@ from contextlib import contextmanager
 from typing import Any
 
 from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
-from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.io.blocking import open_dbus_connection
 from jeepney.wrappers import DBusErrorResponse, unwrap_msg
 
 from dictation.desktop.contract import Binding, HotkeyError, KeyAction, KeyEvent
 from dictation.desktop.keys import parse
 
-PORTAL = DBusAddress(
-    "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Desktop", "org.freedesktop.portal.GlobalShortcuts"
-)
-PROPERTIES = DBusAddress(
-    "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Desktop", "org.freedesktop.DBus.Properties"
-)
+PATH, NAME, INTERFACES = "/org/freedesktop/portal/desktop", "org.freedesktop.portal.Desktop", "org.freedesktop.portal"
+SHORTCUTS = "GlobalShortcuts"
 REPLY_TIMEOUT_S = 5.0
 USER_TIMEOUT_S = 120.0  # binding may show a dialog
 
 
 class PortalMissing(Exception):
-    """No session bus, no portal, or a portal without global shortcuts."""
+    """No session bus, no portal, a portal without the interface, or one that refused."""
 
 
 def portal_offers_shortcuts() -> bool:
-    """Whether this session's portal has the interface."""
+    """Whether this session's portal has global shortcuts."""
+    return offered(SHORTCUTS) > 0
+
+
+def offered(interface: str) -> int:
+    """The version in which this session's portal has an interface; 0 if it has not."""
     try:
-        with _bus() as bus:
-            return _version(bus) > 0
+        with Portal.opened(interface) as portal:
+            return portal.version
     except PortalMissing:
-        return False
+        return 0
 
 
-@contextmanager
-def _bus() -> Iterator[DBusConnection]:
-    try:
-        bus = open_dbus_connection("SESSION")
-    except (OSError, KeyError, ValueError, RuntimeError) as failure:
-        raise PortalMissing("There is no session bus.") from failure
-    try:
-        yield bus
-    finally:
-        bus.close()
+class Portal:
+    """One interface of the portal on a connection of its own. Raises PortalMissing when made."""
 
+    def __init__(self, interface: str) -> None:
+        try:
+            self.bus = open_dbus_connection("SESSION", enable_fds=True)
+        except (OSError, KeyError, ValueError, RuntimeError) as failure:
+            raise PortalMissing("There is no session bus.") from failure
+        self.address = DBusAddress(PATH, NAME, f"{INTERFACES}.{interface}")
+        properties = DBusAddress(PATH, NAME, "org.freedesktop.DBus.Properties")
+        ask = new_method_call(properties, "Get", "ss", (self.address.interface, "version"))
+        try:
+            ((_, version),) = unwrap_msg(self.bus.send_and_get_reply(ask, timeout=REPLY_TIMEOUT_S))
+        except (DBusErrorResponse, TimeoutError, OSError) as failure:
+            self.bus.close()
+            raise PortalMissing(f"The desktop's portal offers no {interface}.") from failure
+        self.version = int(version)
 
-def _version(bus: DBusConnection) -> int:
-    ask = new_method_call(PROPERTIES, "Get", "ss", (PORTAL.interface, "version"))
-    try:
-        ((_, version),) = unwrap_msg(bus.send_and_get_reply(ask, timeout=REPLY_TIMEOUT_S))
-    except (DBusErrorResponse, TimeoutError, OSError) as failure:
-        raise PortalMissing("The desktop's portal offers no global shortcuts.") from failure
-    return int(version)
+    @staticmethod
+    @contextmanager
+    def opened(interface: str) -> Iterator[Portal]:
+        portal = Portal(interface)
+        try:
+            yield portal
+        finally:
+            portal.bus.close()
+
+    def call(self, method: str, signature: str, body: tuple[Any, ...]) -> Any:
+        """A method that answers at once. Raises PortalMissing."""
+        call = new_method_call(self.address, method, signature, body)
+        try:
+            return unwrap_msg(self.bus.send_and_get_reply(call, timeout=REPLY_TIMEOUT_S))
+        except (DBusErrorResponse, TimeoutError, OSError) as failure:
+            raise PortalMissing(f"The desktop's portal refused {method}.") from failure
+
+    def create_session(self) -> str:
+        options = {"session_handle_token": ("s", f"sayso{secrets.token_hex(4)}")}
+        return str(self.request("CreateSession", "a{sv}", (options,), REPLY_TIMEOUT_S)["session_handle"][1])
+
+    def request(self, method: str, signature: str, body: tuple[Any, ...], timeout_s: float) -> dict[str, Any]:
+        """A request that may ask the user: its answer comes as a signal of a Request object. The options come last in
+        `body`. Raises PortalMissing."""
+        token = f"sayso{secrets.token_hex(4)}"
+        sender = (self.bus.unique_name or "")[1:].replace(".", "_")
+        path = f"{PATH}/request/{sender}/{token}"  # known beforehand, so that no answer is missed
+        rule = MatchRule(type="signal", interface=f"{INTERFACES}.Request", member="Response", path=path)
+        try:
+            unwrap_msg(self.bus.send_and_get_reply(message_bus.AddMatch(rule), timeout=REPLY_TIMEOUT_S))
+            with self.bus.filter(rule) as answers:
+                *arguments, options = body
+                self.call(method, signature, (*arguments, options | {"handle_token": ("s", token)}))
+                answer = self.bus.recv_until_filtered(answers, timeout=timeout_s)
+        except (DBusErrorResponse, TimeoutError, OSError) as failure:
+            raise PortalMissing(f"The desktop's portal did not answer {method}.") from failure
+        response, results = answer.body
+        if response != 0:
+            raise PortalMissing(f"{method} was refused ({response}).")
+        return dict(results)
+
+    def watch(self, signal: str) -> None:
+        """Have a signal of the interface sent to this connection. Raises PortalMissing."""
+        rule = MatchRule(type="signal", interface=self.address.interface, member=signal, path=PATH)
+        try:
+            unwrap_msg(self.bus.send_and_get_reply(message_bus.AddMatch(rule), timeout=REPLY_TIMEOUT_S))
+        except (DBusErrorResponse, TimeoutError, OSError) as failure:
+            raise PortalMissing("The session bus refused.") from failure
 
 
 def trigger(keys: str) -> str:
@@ -84,22 +133,17 @@ class PortalHotkeys:
         self._open(bindings)
 
     def _open(self, bindings: list[Binding]) -> None:
-        with _bus() as bus:
-            _version(bus)
-        try:
-            self._bus = open_dbus_connection("SESSION")
-        except (OSError, KeyError, ValueError, RuntimeError) as failure:
-            raise PortalMissing("There is no session bus.") from failure
-        self._session = ""
+        self._portal = Portal(SHORTCUTS)
+        self._bus = self._portal.bus
         self._down: set[str] = set()
         try:
-            self._session = self._create_session()
-            self._watch("Activated")
-            self._watch("Deactivated")
+            self._session = self._portal.create_session()
+            self._portal.watch("Activated")
+            self._portal.watch("Deactivated")
             self._bind(bindings)
-        except (DBusErrorResponse, TimeoutError, OSError, KeyError) as failure:
+        except PortalMissing:
             self._bus.close()
-            raise PortalMissing("The desktop's portal refused the shortcuts.") from failure
+            raise
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, args=[self._closing], name="portal-hotkeys", daemon=True)
         self._thread.start()
@@ -117,11 +161,6 @@ class PortalHotkeys:
         self._bus.sock.shutdown(socket.SHUT_RDWR)  # wakes the thread
         self._thread.join(REPLY_TIMEOUT_S)
 
-    def _create_session(self) -> str:
-        options = {"session_handle_token": ("s", f"sayso{secrets.token_hex(4)}")}
-        results = self._request("CreateSession", "a{sv}", (options,), REPLY_TIMEOUT_S)
-        return str(results["session_handle"][1])
-
     def _bind(self, bindings: list[Binding]) -> None:
         shortcuts = []
         for binding in bindings:
@@ -135,33 +174,11 @@ class PortalHotkeys:
         if not shortcuts:
             return
         body: tuple[Any, ...] = (self._session, shortcuts, "", {})
-        results = self._request("BindShortcuts", "oa(sa{sv})sa{sv}", body, USER_TIMEOUT_S)
+        results = self._portal.request("BindShortcuts", "oa(sa{sv})sa{sv}", body, USER_TIMEOUT_S)
         given = {action for action, _ in results.get("shortcuts", ("", []))[1]}
         for action, _ in shortcuts:
             if action not in given:
                 self.refused[action] = "The desktop did not give this key to Sayso; see its shortcut settings."
-
-    def _request(self, method: str, signature: str, body: tuple[Any, ...], timeout_s: float) -> dict[str, Any]:
-        """A portal request: its answer comes as a signal of a Request object whose path is known beforehand."""
-        token = f"sayso{secrets.token_hex(4)}"
-        sender = (self._bus.unique_name or "")[1:].replace(".", "_")
-        path = f"/org/freedesktop/portal/desktop/request/{sender}/{token}"
-        rule = MatchRule(type="signal", interface="org.freedesktop.portal.Request", member="Response", path=path)
-        unwrap_msg(self._bus.send_and_get_reply(message_bus.AddMatch(rule), timeout=REPLY_TIMEOUT_S))
-        with self._bus.filter(rule) as answers:
-            *arguments, options = body
-            full = (*arguments, options | {"handle_token": ("s", token)})
-            call = new_method_call(PORTAL, method, signature, full)
-            unwrap_msg(self._bus.send_and_get_reply(call, timeout=REPLY_TIMEOUT_S))
-            answer = self._bus.recv_until_filtered(answers, timeout=timeout_s)
-        response, results = answer.body
-        if response != 0:
-            raise KeyError(f"{method} was refused ({response})")
-        return dict(results)
-
-    def _watch(self, signal: str) -> None:
-        rule = MatchRule(type="signal", interface=PORTAL.interface, member=signal, path=PORTAL.object_path)
-        unwrap_msg(self._bus.send_and_get_reply(message_bus.AddMatch(rule), timeout=REPLY_TIMEOUT_S))
 
     def _run(self, closing: threading.Event) -> None:
         while not closing.is_set():

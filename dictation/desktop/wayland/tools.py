@@ -12,8 +12,9 @@ import subprocess
 from dataclasses import dataclass
 
 TIMEOUT_S = 5.0
-# evdev codes of the paste keys, for ydotool
-KEY_LEFTSHIFT, KEY_INSERT = 42, 110
+# evdev codes: Shift+Insert, which every layout has, and Return
+PASTE, RETURN = (42, 110), (28,)
+WTYPE_NAMES = {42: "shift", 110: "Insert", 28: "Return"}
 
 
 class ToolFailed(Exception):
@@ -114,22 +115,17 @@ def _knows_sensitive() -> bool:
         return False
 
 
-def press_paste(tools: Tools) -> None:
-    """Shift+Insert, which every layout has."""
-    if tools.wtype:
-        run("wtype", "-M", "shift", "-k", "Insert", "-m", "shift")
-    elif tools.ydotool:
-        keys = [f"{KEY_LEFTSHIFT}:1", f"{KEY_INSERT}:1", f"{KEY_INSERT}:0", f"{KEY_LEFTSHIFT}:0"]
-        run("ydotool", "key", *keys)
-    else:
-        raise ToolFailed("Neither wtype nor ydotool is installed.")
+def press_by_wtype(codes: tuple[int, ...]) -> None:
+    """Press keys of WTYPE_NAMES through the compositor's virtual keyboard (sway, Hyprland and their kind)."""
+    *modifiers, key = (WTYPE_NAMES[code] for code in codes)
+    down = [part for name in modifiers for part in ("-M", name)]
+    up = [part for name in reversed(modifiers) for part in ("-m", name)]
+    run("wtype", *down, "-k", key, *up)
 
 
-def press_return(tools: Tools) -> None:
-    if tools.wtype:
-        run("wtype", "-k", "Return")
-    else:
-        run("ydotool", "key", "28:1", "28:0")
+def press_by_ydotool(codes: tuple[int, ...]) -> None:
+    """Press keys through the kernel's uinput."""
+    run("ydotool", "key", *(f"{code}:1" for code in codes), *(f"{code}:0" for code in reversed(codes)))
 
 
 def type_text(tools: Tools, text: str) -> None:

@@ -38,10 +38,14 @@ class Windows:
         self._x = connection
 
     def focused(self) -> WindowInfo | None:
-        """The managed window that holds the input focus: keys go there, whatever the window manager calls active."""
+        """The managed window that holds the input focus: keys go there, whatever the window manager calls active.
+
+        None when nobody would get them: with the focus on nothing, on the bare desktop, or on the window manager's own
+        window, where it is parked while no program has it.
+        """
         focus = self._x.display.get_input_focus().focus
-        if isinstance(focus, int):  # None or PointerRoot
-            return self._active()
+        if isinstance(focus, int):
+            return None if focus == X.NONE else self._active()  # PointerRoot: before any window had it
         window = focus
         try:
             for _ in range(32):
@@ -55,7 +59,14 @@ class Windows:
             return None
         if focus == self._x.root:
             return self._active()
+        if self._x.client_of(focus.id) == self._manager():
+            return None
         return self.describe(window.id)  # unmanaged: a menu, a launcher, or no window manager at all
+
+    def _manager(self) -> int:
+        """The window manager's client; 0 without one."""
+        found = self._x.root.get_full_property(self._x.atom("_NET_SUPPORTING_WM_CHECK"), X.AnyPropertyType)
+        return self._x.client_of(int(found.value[0])) if found is not None and found.value else 0
 
     def _active(self) -> WindowInfo | None:
         found = self._x.root.get_full_property(self._x.atom("_NET_ACTIVE_WINDOW"), X.AnyPropertyType)
