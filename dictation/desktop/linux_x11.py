@@ -31,8 +31,9 @@ from dictation.desktop.x11.accessibility import Accessibility
 from dictation.desktop.x11.clipboard import Loan, LoanState, X11Clipboard
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.hotkeys import X11Hotkeys
+from dictation.desktop.x11.input_method import InputMethod, input_method
 from dictation.desktop.x11.keeper import hand_over
-from dictation.desktop.x11.keyboard import Keyboard
+from dictation.desktop.x11.keyboard import Keyboard, keysym_of
 from dictation.desktop.x11.selections import SelectionUnreadable
 from dictation.desktop.x11.typing import Pinger, Typing
 from dictation.desktop.x11.undo import take_back
@@ -134,7 +135,20 @@ class X11Desktop:
             if delivery is not None:
                 return delivery
             self._never_paste.add(class_name)
+        between = input_method(self._x.display.get_display_name())
+        if between is InputMethod.COMPOSES or (between is InputMethod.PASSES and not self._is_on_layout(text)):
+            # it would lose what we type: paste instead, whatever the rule says
+            delivery = self._paste(text, info, how, started_s) if how.method is Method.TYPE else None
+            if delivery is not None:
+                return delivery
+            if between is InputMethod.COMPOSES:
+                reason = "An input method is composing, and the window does not paste."
+                return self._held(text, how.method, started_s, reason)
         return self._type(text, info, how, started_s)
+
+    def _is_on_layout(self, text: str) -> bool:
+        strokes = self._keyboard.strokes()
+        return all(keysym_of(character) in strokes or character in "\n\t" for character in text)
 
     def _paste(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
         """Paste; None when it is sure that this window did not and will not take it, so that typing is safe."""

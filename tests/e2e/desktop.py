@@ -22,7 +22,7 @@ from Xlib.protocol import event
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.typing import Pinger
 from tests.e2e.person import Person
-from tests.e2e.processes import Processes, until
+from tests.e2e.processes import Processes, listens, until
 from tests.e2e.programs import Program
 
 OPENBOX = """<?xml version="1.0" encoding="UTF-8"?>
@@ -89,7 +89,7 @@ class VirtualDesktop:
             self.environment | {"LC_ALL": "C"},
         )
         until("openbox", lambda: self._property(self.root, "_NET_SUPPORTING_WM_CHECK"))
-        until("session bus", (self.folder / "bus").exists)
+        until("session bus", lambda: listens(self.folder / "bus"))
 
     def start_accessibility(self) -> None:
         """The accessibility bus, which desktops run and this one does only when asked."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -25,6 +26,12 @@ def until(what: str, ask: Callable[[], Value], timeout_s: float = 15.0, every_s:
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what}: not within {timeout_s} s")
         time.sleep(every_s)
+
+
+def listens(socket_file: Path) -> bool:
+    """Whether somebody takes connections there: a server's file appears before that."""
+    with socket.socket(socket.AF_UNIX) as caller:
+        return caller.connect_ex(str(socket_file)) == 0
 
 
 class Processes:

@@ -231,6 +231,27 @@ class Featherpad(Editor):
         return ["featherpad", "--standalone"]
 
 
+class GnomeTextEditor(Editor):
+    """GTK 4."""
+
+    kind = "gnome-text-editor"
+
+    def environment(self) -> dict[str, str]:
+        return self.desktop.environment | {"GSK_RENDERER": "cairo", "GDK_BACKEND": "x11"}  # there is no GPU
+
+    def arguments(self) -> list[str]:
+        return ["gnome-text-editor", "--standalone", "--ignore-session"]
+
+
+class KWrite(Editor):
+    """KDE's text component."""
+
+    kind = "kwrite"
+
+    def arguments(self) -> list[str]:
+        return ["kwrite"]
+
+
 class Chromium(Program):
     """Chromium with a page that has a text area (t), an input (i) and an editable block (c)."""
 
@@ -318,3 +339,5 @@ class PasswordFields(Fields):
 
 
 X11_PROGRAMS: tuple[type[Program], ...] = (Chromium, Xterm, Lxterminal, Mousepad, Featherpad)
+# opened for one text each: KWrite asks about a file that is saved twice in quick succession
+MORE_PROGRAMS: tuple[type[Program], ...] = (GnomeTextEditor, KWrite)

@@ -2,44 +2,66 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import pytest
 import soundfile
 
 from tests.e2e.audio import VirtualMicrophone
-from tests.e2e.processes import until
+from tests.e2e.processes import DIES_WITH_US, until
 
 CLIP = Path(__file__).parents[1] / "data/speech/en/gcp-230pm.flac"
+RATE_HZ = 16_000
 
 
-def record(microphone: VirtualMicrophone, path: Path) -> subprocess.Popen:
+class Recording:
+    """What a recorder has written so far."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def samples(self) -> np.ndarray:
+        data = self._path.read_bytes()
+        return np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.float32) / 32768
+
+    def is_over(self) -> bool:
+        """Something was heard, and nothing for a quarter of a second since."""
+        heard = self.samples()
+        return bool(heard.any()) and not heard[-RATE_HZ // 4 :].any()
+
+
+@contextmanager
+def record(microphone: VirtualMicrophone, path: Path) -> Iterator[Recording]:
     before = microphone.recorders()
-    command = ["parec", "--rate=16000", "--channels=1", "--format=s16le", "--latency-msec=10", "--file-format=wav"]
-    process = subprocess.Popen([*command, str(path)], env=dict(os.environ) | microphone.environment)
-    until("recorder", lambda: microphone.recorders() > before)
-    return process
+    command = ["parec", f"--rate={RATE_HZ}", "--channels=1", "--format=s16le", "--latency-msec=10", "--raw"]
+    environment = microphone._environment()
+    with path.open("wb") as file, subprocess.Popen([*DIES_WITH_US, *command], env=environment, stdout=file) as recorder:
+        try:
+            until("recorder", lambda: microphone.recorders() > before)
+            yield Recording(path)
+        finally:
+            recorder.terminate()
 
 
 def test_what_is_played_is_heard_until_it_is_muted(virtual_microphone: VirtualMicrophone, tmp_path: Path) -> None:
-    recording = record(virtual_microphone, tmp_path / "heard.wav")
-    virtual_microphone.play(CLIP)
-    virtual_microphone.mute()
-    virtual_microphone.play(CLIP)
-    virtual_microphone.mute(False)
-    recording.send_signal(2)
-    recording.wait(10)
-    heard, rate = soundfile.read(tmp_path / "heard.wav", dtype="float32")
-    clip, clip_rate = soundfile.read(CLIP, dtype="float32")
-    assert rate == clip_rate == 16000
-    size = 1 << (len(heard) + len(clip)).bit_length()
-    match = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(clip, size)))
-    start = int(match[: len(heard) - len(clip)].argmax())
-    first = heard[start : start + len(clip)]
-    assert np.corrcoef(first, clip)[0, 1] == pytest.approx(1, abs=0.05)
-    rest = heard[start + len(clip) + rate // 2 :]
-    assert len(rest) > len(clip) // 2
-    assert np.abs(rest).max() == 0
+    clip, clip_rate_hz = soundfile.read(CLIP, dtype="float32")
+    assert clip_rate_hz == RATE_HZ
+    with record(virtual_microphone, tmp_path / "heard.raw") as recording:
+        virtual_microphone.play(CLIP)
+        until("all of the clip", recording.is_over)
+        first = recording.samples()
+        virtual_microphone.mute()
+        try:
+            virtual_microphone.play(CLIP)
+            until("as much again", lambda: len(recording.samples()) > len(first) + len(clip) + RATE_HZ // 2)
+        finally:
+            rest = recording.samples()[len(first) :]
+            virtual_microphone.mute(False)
+    size = 1 << (len(first) + len(clip)).bit_length()
+    match = np.fft.irfft(np.fft.rfft(first, size) * np.conj(np.fft.rfft(clip, size)))
+    start = int(match[: len(first) - len(clip)].argmax())
+    assert np.corrcoef(first[start : start + len(clip)], clip)[0, 1] > 0.95
+    assert not rest.any()

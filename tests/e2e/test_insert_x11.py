@@ -7,18 +7,20 @@ import pytest
 from dictation.desktop.contract import How, Method, Outcome
 from dictation.desktop.linux_x11 import X11Desktop
 from tests.e2e.desktop import VirtualDesktop
-from tests.e2e.programs import X11_PROGRAMS, Program
+from tests.e2e.programs import MORE_PROGRAMS, X11_PROGRAMS, Program
 
 pytestmark = pytest.mark.desktop
 SENTENCE = 'Zażółć gęślą jaźń – ß, 你好, 👍, "quotes", a{b}[c]|d\\e~'
 
 
-@pytest.mark.parametrize("kind", X11_PROGRAMS, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", X11_PROGRAMS + MORE_PROGRAMS, ids=lambda kind: kind.kind)
 @pytest.mark.parametrize("method", [Method.PASTE, Method.TYPE])
 def test_a_sentence_arrives_whole(
     desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program], method: Method
 ) -> None:
-    window = desktop.reuse(kind)
+    window = desktop.open(kind, f"{kind.kind}-{method}") if kind in MORE_PROGRAMS else desktop.reuse(kind)
     delivery = x11.insert(SENTENCE, x11.target(), How(method))
     assert (delivery.outcome, delivery.method) == (Outcome.DELIVERED, method)
     assert window.text(SENTENCE) == SENTENCE
+    if kind in MORE_PROGRAMS:
+        window.close()

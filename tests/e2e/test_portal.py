@@ -12,7 +12,7 @@ import pytest
 
 from dictation.desktop.contract import Binding, KeyAction, KeyEvent
 from dictation.desktop.wayland.portal import PortalHotkeys, PortalMissing, portal_offers_shortcuts
-from tests.e2e.processes import Processes, until
+from tests.e2e.processes import Processes, listens, until
 from tests.e2e.wayland import ShortcutsBackend, start_portal
 
 DICTATE = Binding("dictate", "Ctrl+Alt+Space")
@@ -25,7 +25,7 @@ def bus(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Processes]]:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={folder}/bus")
     command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address=unix:path={folder}/bus"]
     processes.start("bus", command, dict(os.environ))
-    until("bus", (folder / "bus").exists)
+    until("bus", lambda: listens(folder / "bus"))
     yield folder, processes
     processes.end_all()
 

@@ -14,7 +14,7 @@ from dictation import paths
 from dictation.desktop.wayland.ei import EiFailed, EmulatedKeyboard
 from dictation.desktop.wayland.remote import RemoteKeyboard, portal_offers_keys
 from dictation.desktop.wayland.tools import PASTE, RETURN, ToolFailed
-from tests.e2e.processes import Processes, until
+from tests.e2e.processes import Processes, listens, until
 from tests.e2e.remote_desktop import Eis, RemoteDesktopPortal, open_files
 
 PASTED = [(42, 1), (110, 1), (110, 0), (42, 0)]
@@ -80,7 +80,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     monkeypatch.setenv("SAYSO_HOME", str(tmp_path / "home"))
     command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={address}"]
     processes.start("bus", command, {"PATH": "/usr/bin:/bin"})
-    until("bus", (tmp_path / "bus").exists)
+    until("bus", lambda: listens(tmp_path / "bus"))
     portals: list[RemoteDesktopPortal] = []
 
     def start_portal(**options: object) -> RemoteDesktopPortal:

@@ -18,7 +18,7 @@ from jeepney import DBusAddress, HeaderFields, MessageType, message_bus, new_err
 from jeepney.io.blocking import open_dbus_connection
 
 from tests.e2e.desktop import AnyProgram, _clean_environment
-from tests.e2e.processes import Processes, until
+from tests.e2e.processes import Processes, listens, until
 from tests.e2e.programs import Chromium, Program, Terminal
 
 SWAY = """output HEADLESS-1 resolution 1280x800 position 0,0
@@ -83,7 +83,7 @@ class WaylandDesktop:
         del sway["WAYLAND_DISPLAY"]
         self.processes.start("sway", ["sway", "-c", str(self.folder / "sway.conf")], sway, account)
         until("sway", lambda: self._ask("get_outputs"))
-        until("session bus", (self.run / "bus").exists)
+        until("session bus", lambda: listens(self.run / "bus"))
         # a headless seat has no keyboard, and the first key after one appears is lost: this one stays
         self.processes.start("keyboard", ["wtype", "-s", "2000000000", "-k", "Shift_L"], self.environment)
 
