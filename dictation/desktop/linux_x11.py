@@ -138,7 +138,8 @@ class X11Desktop:
         between = input_method(self._x.display.get_display_name())
         if between is InputMethod.COMPOSES or (between is InputMethod.PASSES and not self._is_on_layout(text)):
             # it would lose what we type: paste instead, whatever the rule says
-            delivery = self._paste(text, info, how, started_s) if how.method is Method.TYPE else None
+            may_paste = how.method is Method.TYPE and self._keyboard.keycode(XK.XK_Insert)
+            delivery = self._paste(text, info, how, started_s) if may_paste else None
             if delivery is not None:
                 return delivery
             if between is InputMethod.COMPOSES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from Xlib import X
@@ -77,6 +78,20 @@ def test_a_reader_that_is_three_seconds_late_gets_the_text_and_the_old_clipboard
     assert reader.done.wait(5)
     assert reader.received == SENTENCE
     until("the old contents", lambda: owner.contents() == before)
+    reader.close()
+
+
+def test_clipboard_managers_are_told_to_leave_the_text_out(
+    desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner
+) -> None:
+    reader = SlowReader(desktop.environment["DISPLAY"], delay_s=0.5)
+    desktop.focus(reader.window)
+    with ThreadPoolExecutor(1) as typing:
+        delivery = typing.submit(x11.insert, SENTENCE, x11.target())
+        until("the text on the clipboard", lambda: owner.read("clipboard").decode() == SENTENCE)
+        assert b"x-kde-passwordManagerHint" in owner.read("clipboard", "TARGETS")
+        assert owner.read("clipboard", "x-kde-passwordManagerHint") == b"secret"
+        assert delivery.result().outcome is Outcome.DELIVERED
     reader.close()
 
 

@@ -1,4 +1,4 @@
-"""The table: hard strings times programs times keyboards, byte for byte. The long form writes docs/typing.md."""
+"""The table: hard strings, programs, keyboards, byte for byte. The long form writes it into docs/typing.md."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ PASTE_LIMIT_MS = 150
 CONDITIONS = ("us", "fr", "de", "ru", "Caps Lock", "Ctrl held", "Shift held", "Alt held")
 HELD = {"Ctrl held": "Control_L", "Shift held": "Shift_L", "Alt held": "Alt_L"}
 METHODS = {Method.PASTE: "Paste", Method.TYPE: "Key by key"}
-HEADER = f"""# Typing, measured
-
-Written by `{Path(__file__).name}` (`pytest -m slow tests/e2e`): {len(HARD_STRINGS)} hard strings
-(`tests/e2e/hard_strings.py`) into programs that nobody here wrote, on a virtual X11 desktop.
-A cell says how many arrived byte for byte, and the median time of one insertion in ms.
-Keys held are lifted and not pressed again; after every insertion no key is down and Caps Lock is as before.
-Typed into Chromium, a tab is a space; Qt's editor saves a no-break space as a space.
-"""
 TABLE = Path(__file__).parents[2] / "docs" / "typing.md"
 
 
@@ -124,16 +116,10 @@ def test_every_hard_string_arrives_with_every_keyboard(
 
 
 def write_rows(program: str, cells: dict[Method, list[Cell]]) -> None:
-    """Put one program's rows into the table, in place of its old ones."""
-    old = TABLE.read_text("utf-8").splitlines() if TABLE.exists() else []
-    lines = HEADER.splitlines()
+    """Put one program's rows into the tables, in place of its old ones; the rest of the page stays."""
+    lines = TABLE.read_text("utf-8").splitlines()
     for method, title in METHODS.items():
-        heading = f"## {title}"
-        start = old.index(heading) if heading in old else len(old)
-        rows = {line.split(" ")[1]: line for line in old[start + 4 : start + 4 + len(X11_PROGRAMS)] if line[:2] == "| "}
         texts = [f"{cell.intact}/{cell.of}, {cell.median_ms:.0f}" for cell in cells[method]]
-        rows[program] = f"| {program} | " + " | ".join(texts) + " |"
-        lines += ["", heading, "", "| program | " + " | ".join(CONDITIONS) + " |", "|---" * (len(CONDITIONS) + 1) + "|"]
-        lines += [rows[kind.kind] for kind in X11_PROGRAMS if kind.kind in rows]
-    TABLE.parent.mkdir(exist_ok=True)
+        row = next(i for i in range(lines.index(f"## {title}"), len(lines)) if lines[i].startswith(f"| {program} |"))
+        lines[row] = f"| {program} | " + " | ".join(texts) + " |"
     TABLE.write_text("\n".join(lines) + "\n", "utf-8")
