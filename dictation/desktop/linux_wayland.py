@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from dictation.desktop.contract import (
     Binding,
@@ -60,9 +61,9 @@ class WaylandDesktop:
         self.clipboard = WaylandClipboard()
         self._giving_back: threading.Timer | None = None
         self._remote = RemoteKeyboard()
-        self._ways = self._ways_to_press()
 
-    def _ways_to_press(self) -> dict[str, Callable[[tuple[int, ...]], None]]:
+    @cached_property  # the portal may be slow to start: not at the program's own start
+    def _ways(self) -> dict[str, Callable[[tuple[int, ...]], None]]:
         """How keys can be pressed here, the best first. Where wtype works it asks nobody; not on GNOME and KDE."""
         ways: dict[str, Callable[[tuple[int, ...]], None]] = {}
         if self._tools.wtype and self._compositor not in ("gnome", "kde"):

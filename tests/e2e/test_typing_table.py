@@ -88,38 +88,37 @@ class Cell:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("kind", X11_PROGRAMS, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("method", METHODS, ids=str)
 def test_every_hard_string_arrives_with_every_keyboard(
-    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program]
+    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program], method: Method
 ) -> None:
-    cells: dict[Method, list[Cell]] = {}
     failures = []
     window = desktop.reuse(kind)
-    for method in METHODS:
-        cells[method] = [Cell() for _ in CONDITIONS]
-        for where, cell in zip(CONDITIONS, cells[method], strict=True):
-            for name, text in HARD_STRINGS.items():
-                window.clear()
-                window.focus()
-                intact, elapsed_ms = insert_and_read(desktop, x11, window, text, method, where)
-                cell.of += 1
-                cell.intact += intact
-                cell.times_ms.append(elapsed_ms)
-                if not intact:
-                    failures.append((method.value, where, name))
-            desktop.layout("us")
+    cells = [Cell() for _ in CONDITIONS]
+    for where, cell in zip(CONDITIONS, cells, strict=True):
+        for name, text in HARD_STRINGS.items():
+            window.clear()
+            window.focus()
+            intact, elapsed_ms = insert_and_read(desktop, x11, window, text, method, where)
+            cell.of += 1
+            cell.intact += intact
+            cell.times_ms.append(elapsed_ms)
+            if not intact:
+                failures.append((method.value, where, name))
+        desktop.layout("us")
     window.close()
-    write_rows(kind.kind, cells)
+    write_row(kind.kind, method, cells)
     assert failures == []
-    assert max(cell.median_ms for cell in cells[Method.PASTE]) < PASTE_LIMIT_MS
+    assert method is not Method.PASTE or max(cell.median_ms for cell in cells) < PASTE_LIMIT_MS
 
 
-def write_rows(program: str, cells: dict[Method, list[Cell]]) -> None:
-    """Put one program's rows into the tables, in place of its old ones; the rest of the page stays."""
+def write_row(program: str, method: Method, cells: list[Cell]) -> None:
+    """Put a program's row into its table, in place of the old one; the rest of the page stays."""
     lines = TABLE.read_text("utf-8").splitlines()
-    for method, title in METHODS.items():
-        texts = [f"{cell.intact}/{cell.of}, {cell.median_ms:.0f}" for cell in cells[method]]
-        row = next(i for i in range(lines.index(f"## {title}"), len(lines)) if lines[i].startswith(f"| {program} |"))
-        lines[row] = f"| {program} | " + " | ".join(texts) + " |"
+    texts = [f"{cell.intact}/{cell.of}, {cell.median_ms:.0f}, {max(cell.times_ms):.0f}" for cell in cells]
+    start = lines.index(f"## {METHODS[method]}")
+    row = next(i for i in range(start, len(lines)) if lines[i].startswith(f"| {program} |"))
+    lines[row] = f"| {program} | " + " | ".join(texts) + " |"
     TABLE.write_text("\n".join(lines) + "\n", "utf-8")
