@@ -236,8 +236,7 @@ def test_a4_unplugged_while_speaking_both_parts_are_in_one_take(dictation):
     dictation.person.gives_sound_at_once = False  # its rate comes with the first block
     dictation.person.vanish()
     dictation.until(e.Notice, code="microphone_lost")
-    while len(dictation.person.openings) < 2:
-        time.sleep(0.01)
+    until("the second opening", lambda: len(dictation.person.openings) >= 2)
     dictation.person.say(np.repeat(SPEECH, 3)[:, None].repeat(2, axis=1), rate=48000)
     dictation.send(e.Stop())
     assert dictation.until(e.FinalText).audio_s == pytest.approx(2 * len(SPEECH) / 16000, abs=0.1)
