@@ -237,6 +237,17 @@ class StateChanged(Event):
 
 
 @dataclass(frozen=True)
+class CaretSeen(Event):
+    """Where the text cursor was when the take began, in device pixels of the whole screen."""
+
+    take: int
+    left: int
+    top: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
 class Level(Event):
     """Loudness of the last stretch of sound; at most 30 a second, and none while the microphone is closed."""
 

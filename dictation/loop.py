@@ -275,6 +275,8 @@ class Loop:
             case TargetNoted():
                 if item.take in self._takes:
                     self._takes[item.take].target = item.target
+                    if item.target is not None and item.target.caret is not None:
+                        self._publish(e.CaretSeen(item.take, *item.target.caret))
             case Delivered():
                 self._was_delivered(item)
             case FileRead():

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, QTimer
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, QRect, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
@@ -157,6 +157,10 @@ class Front(QObject):
                 event.severity != "info" and not self.glance.overlay
             ):
                 self.tray.notify("Sayso", say(event.message))
+            case events.CaretSeen():
+                self.overlay.see_caret(QRect(event.left, event.top, event.width, event.height))
+            case events.StateChanged() if event.state is events.State.OPENING:
+                self.overlay.see_caret(None)
             case events.StateChanged() if event.state is events.State.LISTENING:
                 self._takes_shown += 1
                 self.overlay.hint = self._takes_shown <= HINT_TAKES

@@ -38,6 +38,7 @@ FACE_SIZE, SIDE = 24, 84  # the state's shape; the column of time and hint
 MOST_LINES = 3
 FRAME_MS = 33  # at most 30 pictures a second while the meter moves
 MARGIN = 24  # from the work area's edge
+CARET_GAP = 12  # from the text cursor
 CORNERS = ("top", "top-left", "top-right", "bottom", "bottom-left", "bottom-right")
 ACTION_WORDS: dict[Action, str] = {
     "retry": QT_TRANSLATE_NOOP("Overlay", "Try again"),
@@ -66,6 +67,7 @@ class Overlay(QWidget):
         self.setObjectName("overlay")
         self.setAccessibleName(self.tr("Dictation"))
         self.corner = "bottom"
+        self._caret: QRect | None = None  # of this take, where it is known
         self.hint = True  # "Esc to cancel", for the first uses
         self._on_action, self._on_dismiss = on_action, on_dismiss
         self._glance = Glance()
@@ -104,6 +106,14 @@ class Overlay(QWidget):
         self.setAccessibleDescription("\n".join(dict.fromkeys(text for text in told if text)))
         if before.face is not glance.face:
             self._announce()
+
+    def see_caret(self, caret: QRect | None) -> None:
+        """Where the text cursor is, in device pixels; None when a take begins and nobody knows yet."""
+        ratio = self._screen.devicePixelRatio() if self._screen is not None else 1.0
+        scaled = [round(value / ratio) for value in caret.getRect()] if caret is not None else []  # type: ignore[attr-defined]
+        self._caret = QRect(*scaled) if scaled else None
+        if self.isVisible() and self.corner == "caret":
+            self._fit()
 
     def speak_anew(self) -> None:
         """In the language that is in force now."""
@@ -150,7 +160,11 @@ class Overlay(QWidget):
         if self._glance.actions:
             height += 8 + theme.CONTROL_HEIGHT
         size = QSize(width, max(LEAST_HEIGHT, height))
-        self.setGeometry(QRect(place(self._area, size, self.corner), size))
+        near = self.corner == "caret" and self._caret is not None and self._area.intersects(self._caret)
+        spot = (
+            place_near(self._area, size, self._caret) if near and self._caret else place(self._area, size, self.corner)
+        )
+        self.setGeometry(QRect(spot, size))
 
     def _line_height(self) -> int:
         return int(self.fontMetrics().lineSpacing() * 1.2)
@@ -363,4 +377,13 @@ def place(area: QRect, size: QSize, corner: str) -> QPoint:
     y = area.top() + MARGIN if corner.startswith("top") else area.bottom() - size.height() - MARGIN
     x = max(area.left(), min(x, area.right() - size.width()))
     y = max(area.top(), min(y, area.bottom() - size.height()))
+    return QPoint(x, y)
+
+
+def place_near(area: QRect, size: QSize, caret: QRect) -> QPoint:
+    """Below the text cursor, or above it where there is no room; never over it."""
+    x = max(area.left(), min(caret.left(), area.right() - size.width()))
+    y = caret.bottom() + CARET_GAP
+    if y + size.height() > area.bottom():
+        y = max(area.top(), caret.top() - CARET_GAP - size.height())
     return QPoint(x, y)

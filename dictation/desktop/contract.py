@@ -7,7 +7,7 @@ Calls block for a short, bounded time. Any thread may call, except on macOS (mai
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -46,6 +46,8 @@ class Target:
     pid: int = 0
     window_class: str = ""
     role: Role = Role.UNKNOWN
+    # where the text cursor is on screen (left, top, width, height in device pixels); None where nobody tells
+    caret: tuple[int, int, int, int] | None = field(default=None, compare=False)
 
     def same_place(self, other: Target | None) -> bool:
         return other is not None and (self.window, self.pid, self.window_class) == (

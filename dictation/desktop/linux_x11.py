@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from Xlib import XK
@@ -83,8 +84,10 @@ class X11Desktop:
             info = self._windows.focused()
             if info is None:
                 return None
-            role = Role.UNKNOWN if info.is_terminal or not info.pid else self._accessibility.role(info.pid)
-            return as_target(info, role)
+            if info.is_terminal or not info.pid:
+                return as_target(info, Role.UNKNOWN)
+            role, caret = self._accessibility.field(info.pid)
+            return replace(as_target(info, role), caret=caret)
 
     def held_modifiers(self) -> frozenset[str]:
         with self._lock:

@@ -180,8 +180,17 @@ def test_text_is_held_when_a_password_field_has_the_keyboard(
     ordinary = desktop.open(Fields)
     assert role_of_focus(x11, Role.UNKNOWN) is Role.UNKNOWN
     assert typist.again().outcome is Outcome.DELIVERED
+    caret = x11.target().caret
+    assert caret is not None and inside(desktop, ordinary.window, caret), "the text cursor is in its window"
     ordinary.close()
     x11.close()
+
+
+def inside(desktop: VirtualDesktop, window_id: int, caret: tuple[int, int, int, int]) -> bool:
+    window = desktop.x.create_resource_object("window", window_id)
+    size, origin = window.get_geometry(), window.translate_coords(desktop.root, 0, 0)
+    left, top = -origin.x, -origin.y
+    return left <= caret[0] <= left + size.width and top <= caret[1] <= top + size.height and 0 < caret[3] < 60
 
 
 def role_of_focus(x11: X11Desktop, wanted: Role) -> Role:

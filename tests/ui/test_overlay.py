@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from dictation.glance import Face, Glance, Phrase
-from ui.overlay import CORNERS, MOST_LINES, Overlay, place
+from ui.overlay import CORNERS, MOST_LINES, Overlay, place, place_near
 
 LISTENING = Glance(face=Face.LISTENING, words=Phrase("Listening"), overlay=True, started_s=0.0)
 HELD = Glance(
@@ -148,3 +148,23 @@ def test_a_display_that_changes_keeps_the_overlay_where_it_can_be_seen(shown: Sh
     shown.overlay.move(5000, 5000)
     QGuiApplication.instance().screenRemoved.emit(screen)
     assert screen.availableGeometry().contains(shown.overlay.geometry())
+
+
+@pytest.mark.parametrize("x", [0, 640, 1279])
+@pytest.mark.parametrize("y", [0, 300, 780])
+def test_near_the_text_cursor_it_stays_on_screen_and_never_covers_it(x: int, y: int) -> None:
+    area, size, caret = QRect(0, 0, 1280, 800), QSize(480, 120), QRect(x, y, 1, 18)
+    box = QRect(place_near(area, size, caret), size)
+    assert area.contains(box) and not box.intersects(caret)
+
+
+def test_near_the_text_cursor_where_that_is_known_else_in_its_corner(shown: Shown) -> None:
+    shown.overlay.corner = "caret"
+    shown.overlay.see(LISTENING)
+    corner = shown.overlay.pos()
+    shown.overlay.see_caret(QRect(100, 100, 1, 18))
+    assert shown.overlay.y() > 118 and shown.overlay.y() < 160 and shown.overlay.x() == 100
+    shown.overlay.see_caret(QRect(-5000, -5000, 1, 18))  # on no screen
+    assert shown.overlay.pos() == corner
+    shown.overlay.see_caret(None)
+    assert shown.overlay.pos() == corner
