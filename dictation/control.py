@@ -44,7 +44,7 @@ _COMMANDS: dict[str, Callable[[dict[str, Any]], e.Command]] = {
 }
 
 
-def _is_list(files: object) -> bool:
+def _are_paths(files: Any) -> bool:
     return isinstance(files, list) and all(isinstance(name, str) and os.path.isabs(name) for name in files)
 
 
@@ -130,9 +130,12 @@ class Server:
             elif what == "show" and self._show is not None:
                 self._show()
                 _send(client, {"done": True})
-            elif what == "open" and self._open_files is not None and _is_list(request.get("files")):
-                self._open_files([Path(name) for name in request["files"]])
-                _send(client, {"done": True})
+            elif what == "open" and self._open_files is not None:
+                if _are_paths(files := request.get("files")):
+                    self._open_files([Path(name) for name in files])
+                    _send(client, {"done": True})
+                else:
+                    _send(client, {"error": "“open” takes “files”, a list of absolute paths."})
             elif what in _COMMANDS:
                 self._loop.send(_COMMANDS[what](request))
                 _send(client, {"done": True})

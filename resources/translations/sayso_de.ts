@@ -2517,6 +2517,10 @@
         <translation>{0}: das kleinste, und trotzdem wird der Speicher knapp; nehmen Sie ein kleineres Modell.</translation>
     </message>
     <message>
+        <source>“open” takes “files”, a list of absolute paths.</source>
+        <translation>„open“ nimmt „files“, eine Liste absoluter Pfade.</translation>
+    </message>
+    <message>
         <source>“{0}” is not a model on the Hub; write owner/name or owner/name:Q8_0.</source>
         <translation>„{0}“ ist kein Modell auf dem Hub; schreiben Sie Besitzer/Name oder Besitzer/Name:Q8_0.</translation>
     </message>

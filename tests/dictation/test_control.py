@@ -22,7 +22,8 @@ def served(tmp_path, monkeypatch):
     monkeypatch.setenv("SAYSO_HOME", str(tmp_path / "home"))
     shown = threading.Event()
     with Dictation(tmp_path) as dictation:
-        server = control.Server(dictation.loop, shown.set)
+        dictation.opened = []
+        server = control.Server(dictation.loop, shown.set, dictation.opened.extend)
         dictation.shown = shown
         yield dictation
         server.close()
@@ -114,3 +115,12 @@ def test_a_socket_left_by_a_crash_is_taken_over(tmp_path, monkeypatch):
 def test_a_long_home_folder_still_has_a_socket(tmp_path, monkeypatch):
     monkeypatch.setenv("SAYSO_HOME", str(tmp_path / ("x" * 120)))
     assert len(control.address()) < 100
+
+
+def test_files_are_opened_by_their_absolute_paths_only(served, tmp_path):
+    control.ask({"do": "open", "files": [str(tmp_path / "a.mp3"), str(tmp_path / "b.wav")]})
+    assert served.opened == [tmp_path / "a.mp3", tmp_path / "b.wav"]
+    for files in (None, "a.mp3", ["a.mp3"], [1], {"0": "a"}):
+        with pytest.raises(ControlError, match="absolute paths"):
+            control.ask({"do": "open", "files": files})
+    assert len(served.opened) == 2
