@@ -24,6 +24,7 @@ from dictation.errors import HistoryError
 from dictation.history import History
 from dictation.keys import Binder, Keys
 from dictation.loop import Loop, NoKeys, Parts
+from dictation.server.switch import Switch
 from dictation.settings import Settings
 from dictation.source import Post, Source
 from dictation.spool import Spool
@@ -50,6 +51,7 @@ class Wiring:
     hotkeys: bool = False  # bind the user's hotkeys (needs a desktop)
     show: Callable[[], None] | None = None  # brings the window up
     open_files: Callable[[list[Path]], None] | None = None  # the same with files to write down
+    server: bool = False  # serve the local API while the settings say so
     clock: Callable[[], float] = time.monotonic
 
 
@@ -96,6 +98,7 @@ class App:
             self.loop.subscribe(self._binder.note)
         self._control = self._listen(wiring, notices) if wiring.control else None
         self._sleep = self._watch_sleep() if wiring.hotkeys else None
+        self.api = Switch(self.loop, self.loop.publish) if wiring.server else None
         self.notices: tuple[e.Notice, ...] = tuple(notices)
 
     def _follow_settings(self, event: e.Event, typist: Typist) -> None:
@@ -111,9 +114,13 @@ class App:
 
     def start(self) -> None:
         self.loop.start()
+        if self.api is not None:
+            self.api.start()
 
     def stop(self) -> None:
         """End everything; a take that is being recorded is kept."""
+        if self.api is not None:
+            self.api.close()
         if self._binder is not None:
             self._binder.close()
         if self._sleep is not None:

@@ -47,6 +47,7 @@ COMMANDS = {
     "again": Command("dictation.commands.control", "insert the last text once more"),
     "undo": Command("dictation.commands.control", "take the last insertion back"),
     "status": Command("dictation.commands.control", "what the running Sayso is doing"),
+    "serve": Command("dictation.commands.serve", "let other programs on this computer dictate: the local API"),
     "recover": Command("dictation.commands.recover", "recordings left over from a crash or a failure"),
     "models": Command("dictation.commands.models", "import, list and remove models"),
     "bench": Command("dictation.commands.bench", "measure how fast a model is on this computer"),

@@ -50,7 +50,7 @@ class Cue(StrEnum):
     FAILED = "failed"
 
 
-Trigger = Literal["hotkey", "tray", "window", "control", "listen", "replay"]
+Trigger = Literal["hotkey", "tray", "window", "control", "listen", "replay", "api"]
 Output = Literal["type", "copy", "print", "none"]  # "none": recognise only (onboarding, replay)
 Outcome = Literal["delivered", "held", "copied", "printed", "none"]
 Severity = Literal["info", "warning", "error"]

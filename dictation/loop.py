@@ -134,6 +134,7 @@ class Loop:
         self._thread: threading.Thread | None = None
         self._running = True
         self.settings = parts.settings
+        self.model_status = e.ModelStatus.UNLOADED
         self._session = session.Session(parts.limits(parts.settings))
         self._takes: dict[int, Take] = {}
         self._kept_as: dict[int, str] = {}  # recordings of takes that have just failed
@@ -205,6 +206,11 @@ class Loop:
                 self._inbox.put(EngineUsed())
 
         return self._worker.lane(note)
+
+    @property
+    def model(self) -> str:
+        """The active model's name; "" for none."""
+        return self._worker.active
 
     @property
     def state(self) -> e.State:
@@ -409,6 +415,7 @@ class Loop:
             case BeatReport():
                 self._step(session.LifeSign())
             case ModelReport():
+                self.model_status = said.event.status
                 self._publish(said.event)
             case PartialReport() if said.take in self._takes:
                 event = e.PartialText(said.take, said.firm, said.tentative, said.audio_s, self._clock())

@@ -68,6 +68,16 @@ def models_dir() -> Path:
     return data_dir() / "models"
 
 
+def token_file() -> Path:
+    """What other programs show to the local API."""
+    return config_dir() / "api-token"
+
+
+def api_dir() -> Path:
+    """Audio that the local API is working on."""
+    return data_dir() / "api"
+
+
 def log_file() -> Path:
     return state_dir() / "sayso.log"
 

@@ -53,14 +53,15 @@ class Recogniser:
 
         wanted = request.language
         given = DecodingOptions()
-        multilingual = self._transcriber.languages != ("en",)
+        follows = request.exactly or self._transcriber.languages != ("en",)
         return DecodingOptions(
             # an English-only model writes English whatever is chosen
-            language=wanted.language if multilingual else "en",
-            languages=wanted.among if multilingual else (),
-            task=wanted.task if multilingual else "transcribe",
+            language=wanted.language if follows else "en",
+            languages=wanted.among if follows else (),
+            task=wanted.task if follows else "transcribe",
             prompt=request.prompt or prompt(request.terms, self._count_tokens) or None,
             timestamps=request.timestamps,
+            word_times=request.word_times,
             temperatures=given.temperatures if request.temperature is None else (request.temperature,),
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from dictation import events as e
 from dictation import languages, log
@@ -72,14 +73,13 @@ class Results:
 
     def nothing(self, take: int, heard: Heard) -> e.NothingHeard | None:
         """Why a take needs no recognition; None when it does."""
-        now_s = self._clock()
-        if heard.audio_s < TOO_SHORT_S:
-            return e.NothingHeard(take, "too_short", "That was too short to hear anything.", now_s)
-        if heard.muted:
-            return e.NothingHeard(take, "muted", "The microphone sent only silence. Is it muted?", now_s)
-        if heard.silent:
-            return e.NothingHeard(take, "silence", "Nothing was said.", now_s)
-        return None
+        why = why_nothing(heard)
+        sentences = {
+            "too_short": "That was too short to hear anything.",
+            "muted": "The microphone sent only silence. Is it muted?",
+            "silence": "Nothing was said.",
+        }
+        return None if why is None else e.NothingHeard(take, why, sentences[why], self._clock())
 
     def recognised(self, take: Take, transcript: Transcript, model: str) -> e.FinalText | e.NothingHeard:
         """The event that a transcript comes to."""
@@ -242,6 +242,15 @@ class Results:
 
 
 _OUTCOMES: dict[Came, e.Outcome] = {Came.DELIVERED: "delivered", Came.HELD: "held", Came.COPIED: "copied"}
+
+
+def why_nothing(heard: Heard) -> Literal["too_short", "muted", "silence"] | None:
+    """Why what was heard needs no recognition; None when it does."""
+    if heard.audio_s < TOO_SHORT_S:
+        return "too_short"
+    if heard.muted:
+        return "muted"
+    return "silence" if heard.silent else None
 
 
 def is_ghost(heard: Heard, transcript: Transcript) -> bool:

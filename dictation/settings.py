@@ -24,7 +24,9 @@ from engine.files import write_text
 SCHEMA_VERSION = 1
 KEPT_DAMAGED = 3
 Kind = Literal["switch", "whole", "number", "choice", "text", "list", "table"]
-Page = Literal["general", "microphone", "hotkeys", "recognition", "rewrite", "insertion", "privacy", "advanced"]
+Page = Literal[
+    "general", "microphone", "hotkeys", "recognition", "rewrite", "insertion", "privacy", "server", "advanced"
+]
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,12 @@ TABLE: tuple[Setting, ...] = (
     _switch("privacy.keep_audio", False, "Keep the audio of dictations", "To listen again or to recognise it again."),
     _amount("privacy.audio_days", 7, 0, 3650, "days", "Keep audio for", "0 keeps it until you delete it."),
     _amount("privacy.audio_count", 100, 0, 100000, "", "Keep at most so many recordings", "0 sets no limit."),
+    _switch(
+        "server.enabled", False, "Let other programs dictate", "Programs of yours that know the token; no web page."
+    ),
+    _amount("server.port", 7296, 1024, 65535, "", "Port", "Where it listens on this computer."),
+    Setting("server.host", "text", "127.0.0.1", "Address", "127.0.0.1: this computer only.", advanced=True),
+    Setting("server.names", "list", (), "Names of this computer", "That others reach it by, beside its address."),
     _choice("advanced.log_level", "info warning debug", "Log", "What was said is never in it.", advanced=True),
     Setting("advanced.hub_endpoint", "text", "", "Model hub address", "Empty: huggingface.co.", advanced=True),
 )

@@ -5,8 +5,9 @@ Takes come through a `Lane`: the microphone's, which the session loop owns, and 
 has a queue of what was heard; a step takes all of it at once, so that the newest audio is looked at and nothing queues
 up. A partial is given up as soon as a take that goes before it waits for its end.
 
-The microphone's takes go before everything else, and what is being done for others is given up for them; it goes on
-from there afterwards. The others, and whole recordings, take turns: a look at a take, a window of a recording.
+The microphone's takes go before everything else, and what is being done for others is given up for them: always for a
+key that goes down or up, and for words on the screen as long as the others still get somewhere. It goes on from there
+afterwards. The others, and whole recordings, take turns: a look at a take, a window of a recording.
 
 Failure mode: a thread that hangs in native code can't be stopped. `replace` leaves it behind (its answers carry an old
 generation and are dropped) and starts another; the owners of the takes that are left feed them again from the spool.
@@ -30,7 +31,7 @@ from dictation import log
 from dictation.events import ModelChanged, ModelStatus
 from dictation.languages import LanguageRequest
 from dictation.vocabulary import Term
-from engine.errors import Cancelled, EngineError, ModelNotFoundError
+from engine.errors import Cancelled, EngineError, ModelNotFoundError, OptionError
 from engine.transcript import Segment, Transcript
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ Asked = Callable[[], bool]
 
 TOUCH_AFTER_S = 30.0  # of rest: the weights may have been paged out, so they are touched at key-down
 BEAT_S = 1.0  # between two signs of life
+NEWS = 4_800  # samples (0.3 s) of the microphone that wait: worth giving up another user's step for
+PATIENCE_S = 0.5  # spent on a step in vain; after that it is given up for a key, but not for words on the screen
+MUCH = 60 * 16_000  # samples that are looked at even where nobody wants to see words: they are pieces of their own
 HEAD_START_S = 2.0  # by which a take that waits for its end is let in earlier than those that go on
 PREPARE = "\0prepare"  # no model's name
 
@@ -53,8 +57,10 @@ class Request:
     terms: tuple[Term, ...] = ()  # the user's vocabulary
     live: bool = True  # show text while it is spoken
     model: str | None = None  # None: the active one
+    exactly: bool = False  # refuse what the model can't do, instead of doing what comes nearest
     # of whole recordings
     timestamps: bool = False  # segments with times
+    word_times: bool = False
     prompt: str = ""  # text before the audio; it goes before the vocabulary
     temperature: float | None = None  # None: 0, and higher where a text can't be trusted
 
@@ -141,6 +147,7 @@ class FinalReport:
 class FailureReport:
     take: int
     message: str
+    is_refusal: bool = False  # the model can't do what the request says
 
 
 @dataclass(frozen=True)
@@ -194,6 +201,8 @@ class _Job:
     dropped: bool = False
     touched: bool = False
     served_s: float = 0.0
+    looks_again: bool = False  # its last look was given up for the microphone
+    spent_s: float = 0.0  # on the step that is being done, attempts that were given up included
     live: Live | None = None  # of the engine thread
     opened: Recording | None = None  # of the engine thread
 
@@ -204,7 +213,11 @@ class _Job:
 
     @property
     def has_news(self) -> bool:
-        return not self.touched or (bool(self.heard) and (self.request.live or self.hurry))
+        return (
+            not self.touched
+            or self.looks_again
+            or (bool(self.heard) and (self.request.live or self.hurry or self.n_waiting > MUCH))
+        )
 
     @property
     def is_ready(self) -> bool:
@@ -351,6 +364,8 @@ class Worker:
         with self._lock:
             job.model = job.request.model or self._active
             job.served_s = self._clock()
+            if (before := self._jobs.pop((job.lane, job.take), None)) is not None:
+                self._forget(before)
             self._jobs[job.lane, job.take] = job
             if job.recording is None or not job.lane.is_microphone:
                 self._wanted = bool(self._active)
@@ -463,6 +478,7 @@ class Worker:
 
     def _step(self, generation: int, bench: _Bench, job: _Job) -> None:
         """One step of a take. A job's exception is its reply."""
+        started_s = self._clock()
         try:
             model = bench.load(job.model, self._device)
             if job.recording is not None:
@@ -470,13 +486,16 @@ class Worker:
             else:
                 self._step_take(generation, bench, model, job)
             bench.used_s = job.served_s = self._clock()
+            job.spent_s = 0.0
         except Cancelled:
-            pass
+            job.spent_s += self._clock() - started_s
         except EngineError as error:
-            self._end(generation, job, FailureReport(job.take, str(error)))
+            self._end(generation, job, FailureReport(job.take, str(error), isinstance(error, OptionError)))
         except Exception as error:  # noqa: BLE001 - a job's exception is its reply
             log.get("worker").exception("a take failed: %s", type(error).__name__)
-            text = f"Recognition failed ({type(error).__name__}). The audio is kept: try again, or with another model."
+            text = f"Recognition failed ({type(error).__name__})."
+            if job.lane.is_microphone:
+                text += " The audio is kept: try again, or with another model."
             self._end(generation, job, FailureReport(job.take, text))
 
     def _step_recording(self, generation: int, model: Model, job: _Job, recording: F32 | Audio) -> None:
@@ -494,14 +513,18 @@ class Worker:
         """Look at what was heard of a take, or end it."""
         if job.live is None:
             job.live = model.begin(job.request)
+        job.looks_again = False
         if not job.touched:
             job.touched = True
             bench.touch()
         finish, heard_speech = self._take_news(job)
 
+        gave_way = False
+
         def given_up() -> bool:
-            waits = not finish and (job.hurry or job.finish)
-            return waits or self._is_over(generation, job) or self._someone_waits(job, finish)
+            nonlocal gave_way
+            gave_way = gave_way or self._someone_waits(job, finish)
+            return gave_way or (not finish and (job.hurry or job.finish)) or self._is_over(generation, job)
 
         if finish:
             transcript = job.live.finish(heard_speech, given_up)
@@ -509,6 +532,9 @@ class Worker:
         elif (partial := job.live.partial(given_up)) is not None:
             report = PartialReport(job.take, partial.firm, partial.tentative, partial.seconds)
             self._report(generation, report, job.lane)
+        elif gave_way and not job.goes_first:
+            job.looks_again = True
+            raise Cancelled("Stopped.")
 
     def _take_news(self, job: _Job) -> tuple[bool, bool | None]:
         """Hand everything that was heard to the engine, at once."""
@@ -541,7 +567,11 @@ class Worker:
         first = [other for other in list(self._jobs.values()) if other.goes_first and other is not job]
         if job.goes_first:
             return not finish and any(other.finish for other in first)
-        return any(other.finish or other.has_news for other in first)
+        is_patient = job.spent_s < PATIENCE_S
+        return any(
+            other.finish or other.hurry or not other.touched or (is_patient and other.n_waiting >= NEWS)
+            for other in first
+        )
 
     def _end(self, generation: int, job: _Job, report: Report) -> None:
         with self._lock:

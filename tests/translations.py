@@ -35,9 +35,27 @@ SILENT = (
     "dictation/log.py",
     "dictation/replay.py",
     "dictation/scratch.py",
-    "dictation/server",  # the API speaks to programs
     "dictation/glance.py",  # its phrases are listed by themselves
     "dictation/settings.py",  # so is its table
+    # answers to programs; what can go wrong with the switch is said on screen
+    *(
+        f"dictation/server/{name}"
+        for name in (
+            "api",
+            "desk",
+            "dictations",
+            "faults",
+            "hearing",
+            "openapi",
+            "routes",
+            "sessions",
+            "shapes",
+            "sound",
+        )
+    ),
+    "dictation/server/metrics",
+    "dictation/server/transcriptions",
+    "dictation/server/uploads",
     "engine/bench.py",
     "engine/evaluate.py",
     "engine/kernels/",

@@ -68,6 +68,7 @@ class Front(QObject):
         self._greets = wiring is None  # a front end with other wiring is not somebody's first start
         wiring = wiring or Wiring(
             hotkeys=True,
+            server=True,
             show=lambda: self.bridge.run_on_main(self.show_main),
             open_files=lambda files: self.bridge.run_on_main(lambda: self.open_files(files)),
         )

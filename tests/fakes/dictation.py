@@ -121,7 +121,8 @@ class _Recording:
     segments, done_s = (), 0.0
 
     def __init__(self, words, samples):
-        self._words, self._samples = words, samples
+        self._words = words
+        self._samples = samples.window(0, 1 << 40) if hasattr(samples, "window") else samples
 
     def step(self, cancelled=None):
         if self.segments:

@@ -16,6 +16,7 @@ from ui.settings.editors import ChoiceEditor
 from ui.settings.extras import DeleteEverything, RewritePreview
 from ui.settings.hotkey import HotkeyEditor
 from ui.settings.page import Page, model_pairs
+from ui.settings.server import ServerNote
 
 WIDTH, HEIGHT, LEAST_WIDTH, LIST_WIDTH = 760, 640, 560, 156
 
@@ -63,6 +64,8 @@ class SettingsWindow(QWidget):
         self._pages: list[Page] = []
         self._build()
         self.page("rewrite").insert(self._preview, above=True)
+        self._server = ServerNote(core.settings)
+        self.page("server").insert(self._server)
         if delete_all is not None:
             self.page("privacy").insert(DeleteEverything(delete_all))
         for editor in self.findChildren(HotkeyEditor):
@@ -94,6 +97,7 @@ class SettingsWindow(QWidget):
             "rewrite": self.tr("Text rules"),
             "insertion": self.tr("Insertion"),
             "privacy": self.tr("Privacy"),
+            "server": self.tr("Local API"),
             "advanced": self.tr("Advanced"),
         }
         for name, title in titles.items():
@@ -132,6 +136,7 @@ class SettingsWindow(QWidget):
                 for page in self._pages:
                     page.show_values(self._core.settings, event.keys)
                 self._preview.show_settings(self._core.settings)
+                self._server.show_settings(self._core.settings)
             case events.MicrophonesListed():
                 default = next((m.label for m in event.microphones if m.default), "")
                 first = self.tr("The system's default") + (f" ({default})" if default else "")

@@ -1,0 +1,276 @@
+"""The server itself: sockets, uvicorn, and the one thread that all of it runs on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route as StarletteRoute
+from starlette.routing import WebSocketRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from dictation import log, paths
+from dictation.errors import DictationError
+from dictation.server import dictations, faults
+from dictation.server.access import Gate, read_token
+from dictation.server.api import Api, Core
+from dictation.server.faults import Fault
+from dictation.server.limits import Limits
+from dictation.server.routes import ROUTES
+
+SOCKET_PATH = "/sessions/socket"
+START_S, STOP_S = 20.0, 5.0
+HEADERS_BYTES = 32 * 1024
+
+
+class ServerError(DictationError):
+    """The local API can't be served."""
+
+
+# ---- the application ------------------------------------------------------------------------------------------------
+
+
+def application(api: Api, token: str, host: str, names: Sequence[str] = ()) -> ASGIApp:
+    """All of the API as ASGI, behind its gate."""
+    socket_: Callable[[WebSocket], Awaitable[None]] = partial(dictations.socket, api)
+    paths_ = dict.fromkeys(route.path for route in ROUTES)
+    routes = [WebSocketRoute(SOCKET_PATH, socket_), *(_route(api, path) for path in paths_)]
+    handlers: dict[Any, Any] = dict.fromkeys((Exception, HTTPException, Fault, OSError), faults.answer)
+    gate = Middleware(Gate, token=token, host=host, names=names)
+    return Starlette(routes=routes, middleware=[Middleware(_Measured, api=api), gate], exception_handlers=handlers)
+
+
+def _route(api: Api, path: str) -> StarletteRoute:
+    """All methods of an address: one that it does not take is answered with those that it takes."""
+    by_method = {route.method: route for route in ROUTES if route.path == path}
+
+    async def endpoint(request: Request) -> Response:
+        route = by_method["GET" if request.method == "HEAD" else request.method]
+        request.scope["sayso.route"] = route
+        return await route.endpoint(api, request)
+
+    return StarletteRoute(path, endpoint, methods=list(by_method))
+
+
+class _Measured:
+    """Counts and times requests, by route and never by address: those of sessions are secrets."""
+
+    def __init__(self, app: ASGIApp, api: Api) -> None:
+        self._app = app
+        self._api = api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started_s, status = time.monotonic(), 0
+
+        async def note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        finally:
+            route = scope.get("sayso.route")
+            name = route.name if route is not None else "none"
+            self._api.metrics.requests.labels(name, str(status)).inc()
+            self._api.metrics.request_seconds.labels(name).observe(time.monotonic() - started_s)
+            log.get("server").debug("%s %d", name, status)
+
+
+# ---- connections ----------------------------------------------------------------------------------------------------
+
+
+class _Patience:
+    """Ends connections of clients that take nothing, or say nothing: they would hold their place for ever."""
+
+    transport: asyncio.Transport
+    loop: asyncio.AbstractEventLoop
+    write_s = Limits.write_s
+    read_s = Limits.read_s
+    _stuck: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()  # type: ignore[misc]
+        self._stuck = self.loop.call_later(self.write_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()  # type: ignore[misc]
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+        super().connection_lost(exc)  # type: ignore[misc]
+
+
+class _Http(_Patience, H11Protocol):
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(self.read_s, self._has_said_something)
+
+    def _has_said_something(self) -> None:
+        if getattr(self, "scope", None) is None:  # no request yet
+            self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP gets an error of the same shape as all others."""
+        body = json.dumps(Fault(400, "not_http", msg).body()).encode()
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+
+class _Socket(_Patience, WebSocketsSansIOProtocol):
+    pass
+
+
+# ---- the server -----------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """Serves a running core until `close`. Raises ServerError, or TokenError, when it can't."""
+
+    def __init__(
+        self,
+        core: Core,
+        host: str = "127.0.0.1",
+        port: int = 7296,
+        names: Sequence[str] = (),
+        limits: Limits | None = None,
+        token_file: Path | None = None,
+    ) -> None:
+        self._core = core
+        self._host = host
+        self._names = names
+        self._limits = limits or Limits()
+        self._token = read_token(token_file or paths.token_file())
+        self._folder = _own_folder()
+        self._listener = _listen(host, port)
+        self.port: int = self._listener.getsockname()[1]
+        self._uvicorn: uvicorn.Server | None = None
+        self._started = threading.Event()
+        self._fault = ""
+        self._thread = threading.Thread(target=self._run, name="api", daemon=True)
+        self._thread.start()
+        if not self._started.wait(START_S) or self._fault:
+            self.close()
+            raise ServerError(f"The local API did not start ({self._fault or 'it took too long'}).")
+
+    @property
+    def url(self) -> str:
+        host = "127.0.0.1" if self._host in ("0.0.0.0", "localhost") else self._host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    def close(self) -> None:
+        """End all connections; sessions are told."""
+        if self._uvicorn is not None:
+            self._uvicorn.should_exit = True
+        self._thread.join(2 * STOP_S)
+        self._listener.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except Exception as error:  # noqa: BLE001 - top of the thread
+            self._fault = type(error).__name__
+            log.get("server").exception("the local API ended: %s", type(error).__name__)
+        finally:
+            self._started.set()
+
+    async def _serve(self) -> None:
+        api = Api(self._core, self._folder, self._limits)
+        config = uvicorn.Config(
+            application(api, self._token, self._host, self._names),
+            http=_Http,
+            ws=_Socket,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            ws_max_size=self._limits.chunk_bytes,
+            ws_per_message_deflate=False,
+            limit_concurrency=self._limits.connections,
+            h11_max_incomplete_event_size=HEADERS_BYTES,
+            timeout_graceful_shutdown=int(STOP_S),
+        )
+        _quiet_uvicorn()
+        self._uvicorn = server = uvicorn.Server(config)
+        tell = asyncio.create_task(self._tell_started(server))
+        try:
+            ended = asyncio.create_task(server.serve(sockets=[self._listener]))
+            while not server.should_exit and not ended.done():
+                await asyncio.wait({ended}, timeout=0.2)
+            await api.sessions.close()  # whoever follows one is told, so that its connection ends
+            await ended
+            api.desk.close()
+        finally:
+            tell.cancel()
+
+    async def _tell_started(self, server: uvicorn.Server) -> None:
+        while not server.started:
+            await asyncio.sleep(0.005)
+        self._started.set()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind)
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+        listener.setblocking(False)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        text = f"The local API can't listen on {host}, port {port} ({why}). Choose another port in the settings."
+        raise ServerError(text) from error
+    return listener
+
+
+def _own_folder() -> Path:
+    """A folder for uploads and spooled audio, for this process; those that a crash has left are removed."""
+    every = paths.private_dir(paths.api_dir())
+    for left in every.iterdir():
+        pid = left.name.partition("-")[0]
+        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    return paths.private_dir(every / f"{os.getpid()}-{time.monotonic_ns()}")
+
+
+def _quiet_uvicorn() -> None:
+    """Its own log would go to stderr, with addresses in it; what matters is in Sayso's."""
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.propagate = False
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
