@@ -82,7 +82,7 @@ def _package(name: str, work: Path, target: Path, fill: Callable[[Path], None]) 
     (work / "debian/substvars").write_text("misc:Depends=\n")
     binaries = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink() and _is_elf(path)]
     if binaries:
-        private = sorted({str(path.parent) for path in binaries})
+        private = sorted({str(path.parent) for path in binaries if path.name.startswith("lib")})
         libraries = [f"-l{folder}" for folder in private]
         # what wheels bring has no package information, and needs none: it lies beside its users
         _run(work, "dpkg-shlibdeps", "--ignore-missing-info", "-Tdebian/substvars", *libraries, *map(str, binaries))
