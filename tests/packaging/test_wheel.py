@@ -31,7 +31,7 @@ def test_pip_brings_all_that_transcribing_needs(built: Built, tiny_en_q8: Path, 
         pytest.skip(f"no Python {version} on this computer")
     subprocess.run([interpreter, "-m", "venv", tmp_path / "env"], check=True)
     binaries = tmp_path / "env/bin"
-    pip = [binaries / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    pip = [binaries / "python", "-m", "pip", "install", "-q", "--no-compile", "--disable-pip-version-check"]
     subprocess.run([*pip, built.one("sayso-*.whl")], check=True)
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
 
