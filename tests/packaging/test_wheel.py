@@ -16,10 +16,10 @@ PYTHONS = ("3.11", "3.12", "3.13")
 
 
 def python(version: str) -> str | None:
-    """A Python of this version on the path, or where pyenv and uv put theirs."""
+    """A Python of this version where pyenv and uv put theirs, or on the path."""
     places = [Path.home() / ".pyenv/versions", Path.home() / ".local/share/uv/python"]
     found = [str(p) for place in places for p in sorted(place.glob(f"*{version}.*/bin/python{version}"))]
-    return shutil.which(f"python{version}") or next(iter(found), None)
+    return next(iter(found), None) or shutil.which(f"python{version}")
 
 
 @pytest.mark.slow
