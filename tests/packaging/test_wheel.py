@@ -45,8 +45,8 @@ def test_pip_brings_all_that_transcribing_needs(built: Built, tiny_en_q8: Path, 
 
     assert f"Python {version}." in sayso("doctor", "versions")
     assert "native library" in sayso("doctor", "runtime")
-    said = sayso("transcribe", ROOT / "resources/sample.wav", "--model", tiny_en_q8)
-    assert said.split()[:5] == ["And", "so,", "my", "fellow", "Americans,"] and "country" in said
+    said = sayso("transcribe", ROOT / "resources/sample.wav", "--model", tiny_en_q8).lower().replace(",", "").split()
+    assert said[:5] == ["and", "so", "my", "fellow", "americans"] and said[-1] == "country."
     assert (binaries / "sayso-app").is_file()
 
 
