@@ -100,7 +100,7 @@ def page(
     labels = list(dict.fromkeys(run.conditions.label for run in runs))
     body = "".join(
         (
-            f"<h1>{escape(title)}</h1>\n<p>{n_clips} clips, {len(runs)} runs. {_sittings(runs)}</p>\n",
+            f"<h1>{escape(title)}</h1>\n<p>Clips: {n_clips}. Runs: {len(runs)}. {_sittings(runs)}</p>\n",
             _gates(verdicts),
             f'<h2>Overview</h2>\n<div class="wide">{_overview(figured)}</div>\n{_explained()}\n',
             _plots(figured),

@@ -43,21 +43,23 @@ def row_plot(title: str, unit: str, rows: Sequence[Row]) -> str:
         at = top * i / 4
         parts.append(f'<text x="{x(at):.1f}" y="{bottom + 16}" text-anchor="middle">{at:g}</text>')
         parts.append(f'<path class="grid" d="M{x(at):.1f} 4V{bottom}"/>')
-    parts.append(f'<text x="{right + 12}" y="{bottom + 16}">{escape(unit)}</text>')
+    parts.append(f'<text x="{right + 28}" y="{bottom + 16}">{escape(unit)}</text>')
     spoken = []
     for place, row in enumerate(rows):
         y = ROW * place + 16
         parts.append(f'<text x="{LABEL - 8}" y="{y + 4}" text-anchor="end">{escape(_short(row.label))}</text>')
         parts += [f'<circle class="point" cx="{x(value):.1f}" cy="{y}" r="2.5"/>' for value in row.points]
+        named = -math.inf
         for name, mark in row.marks:
             parts.append(f'<path class="mark" d="M{x(mark.low):.1f} {y}H{x(mark.high):.1f}"/>')
             told = f"{name} {mark.value:.3g} {unit} ({mark.low:.3g} to {mark.high:.3g})".strip()
             parts.append(f'<circle cx="{x(mark.value):.1f}" cy="{y}" r="4"><title>{escape(told)}</title></circle>')
-            if name:
+            if name and x(mark.value) - named > 24:  # else it would stand on the last one
+                named = x(mark.value)
                 parts.append(f'<text class="name" x="{x(mark.value) + 4:.1f}" y="{y - 6}">{escape(name)}</text>')
             spoken.append(f"{row.label}: {told}")
-        last = row.marks[-1][1].value if row.marks else 0.0
-        parts.append(f'<text x="{right + 12}" y="{y + 4}">{last:.3g}</text>')
+        if row.marks:
+            parts.append(f'<text x="{right + 12}" y="{y + 4}">{row.marks[0][1].value:.3g}</text>')
     label = escape(f"{title}. " + "; ".join(spoken), quote=True)
     svg = f'<svg viewBox="0 0 {WIDTH} {bottom + AXIS}" width="{WIDTH}" role="img" aria-label="{label}">'
     return f"<figure><figcaption>{escape(title)}</figcaption>{svg}{''.join(parts)}</svg></figure>"
