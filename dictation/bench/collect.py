@@ -44,9 +44,10 @@ def add(folder: Path, sources: Sequence[Path], *, id_: str = "", **given: Any) -
                 raise ClipError(f"{folder} has a clip {name} already; give this one another --id.")
             audio = f"audio/{name}{clip.path.suffix.lower()}"
             item = clips.item_of(replace(clip, id=name), audio) | given
-            clips.clip_of(item | {"audio": str(clip.path)}, folder)  # raises for what can't be read back
+            clips.clip_of(item | {"audio": str(clip.path.resolve())}, folder)  # raises for what can't be read back
             added[name] = clip.path, item
-        (folder / "audio").mkdir(parents=True, exist_ok=True)
+        if not added:
+            raise ClipError(f"There is no recording in {', '.join(map(str, sources))}.")
         for source, item in added.values():
             with atomic(folder / item["audio"], fault=ClipError) as part:
                 shutil.copyfile(source, part)

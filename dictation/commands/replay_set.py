@@ -65,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.language or arguments.translate or arguments.json:
         return wrong_use("--language, --translate and --json are for a single clip; --settings sets them for a set.")
+    if arguments.report and arguments.report.exists() and not arguments.report.is_dir():
+        return wrong_use(f"--report names a folder, and {arguments.report} is a file.")
     evaluate.require_extra()
     plan = _plan(arguments)
     limits = [gate.parse(text) for text in arguments.fail_if]
@@ -135,6 +137,8 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         key, equals, value = text.partition("=")
         if not equals:
             raise SettingError(f"{text!r} is no setting; write rewrite.numbers=digits.")
+        if key == "recognition.model":
+            raise SettingError("A set is replayed with the models of --models.")
         changes[key] = settings.parse(key, value)
     variants: list[str] = []
     for text in arguments.degrade:

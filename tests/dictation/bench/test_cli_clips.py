@@ -32,9 +32,10 @@ def entry(tmp_path):
     return id
 
 
-def test_a_set_grows_clip_by_clip_and_is_listed(tmp_path, capsys):
+def test_a_set_grows_clip_by_clip_and_is_listed(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(TODAY.parent)
     folder = tmp_path / "set"
-    assert main(["clips", "add", str(folder), str(TODAY), "--text", "today", "--language", "en"]) == 0
+    assert main(["clips", "add", str(folder), TODAY.name, "--text", "today", "--language", "en"]) == 0
     assert main(["clips", "add", str(folder), str(JFK), "--id", "moon", "--expect", "!failed"]) == 0
     assert capsys.readouterr().out == "gcp-today\nmoon\n"
     assert main(["clips", "list", str(folder), "--json"]) == 0
@@ -61,6 +62,8 @@ def test_what_can_not_be_added_leaves_the_set_as_it_was(tmp_path, options, word,
     assert word in capsys.readouterr().err
     assert (folder / "manifest.jsonl").read_bytes() == before
     assert main(["clips", "add", str(folder), str(TODAY), "--id", "first"]) == 1
+    (tmp_path / "empty").mkdir()
+    assert main(["clips", "add", str(folder), str(tmp_path / "empty")]) == 1
 
 
 def test_check_finds_what_would_spoil_a_replay(tmp_path, capsys):

@@ -158,6 +158,8 @@ def test_damage_costs_itself_and_the_command_ends_with_1(few, tiny_en_q8, tmp_pa
         (["--degrade", "loud"], "no degradation"),
         (["--models", "no-such-model"], "no-such-model"),
         (["--models", ","], "at least one"),
+        (["--settings", "recognition.model=base"], "--models"),
+        (["--report", str(JFK)], "is a file"),
         (["--jobs", "0"], "number from 1"),
         (["--offline", "--language", "de"], "single clip"),
     ],
