@@ -24,7 +24,7 @@ from engine.errors import AudioError
 from engine.files import atomic
 from engine.store import plain_name
 
-LONGEST_S = 1800.0
+SHORTEST_S, LONGEST_S = 0.1, 1800.0
 QUIET_DBFS = -60.0
 
 
@@ -103,6 +103,8 @@ def check(found: ClipSet) -> Iterator[str]:
         if digest in seen:
             yield f"{clip.id}: this is the same sound as {seen[digest]}."
         seen.setdefault(digest, clip.id)
+        if seconds < SHORTEST_S:
+            yield f"{clip.id}: {seconds:.2f} s are shorter than any word."
         if seconds > LONGEST_S:
             yield f"{clip.id}: {seconds / 60:.0f} minutes are longer than the longest dictation."
         if loudest_dbfs < QUIET_DBFS and clip.text:

@@ -112,7 +112,7 @@ def _check(arguments: argparse.Namespace) -> int:
             problems += 1
             say(sentence)
     if not problems:
-        say(f"{len(found.clips)} clips, nothing to complain about.")
+        say(f"nothing to complain about; clips: {len(found.clips)}.")
     return FAILED if problems else DONE
 
 
