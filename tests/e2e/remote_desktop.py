@@ -24,7 +24,11 @@ SEAT, DEVICE, KEYBOARD, CONNECTION, POINTER = (0xFF00000000000000 + n for n in r
 class Eis:
     """One client's connection, from the compositor's side. `keys` holds what was pressed, `trouble` what was wrong."""
 
-    def __init__(self, offers_keyboard: bool = True) -> None:
+    def __init__(
+        self, offers_keyboard: bool = True, relay: Callable[[tuple[int, ...]], None] = lambda codes: None
+    ) -> None:
+        """relay: gets the keys of each chord, for a compositor that is to have them."""
+        self._relay = relay
         self.theirs, self._sock = socket.socketpair()
         self.keys: list[tuple[int, int]] = []
         self.trouble: list[str] = []
@@ -32,6 +36,7 @@ class Eis:
         self._offers = offers_keyboard
         self._serial = 100
         self._emulating = False
+        self._chord_at = 0
         self._pending: list[tuple[int, int]] = []
         self._ended = threading.Event()
         threading.Thread(target=self._serve, daemon=True).start()
@@ -92,6 +97,8 @@ class Eis:
                 self._emulating = True
             case n, 2 if n == DEVICE:
                 self._emulating = False
+                self._relay(tuple(code for code, down in self.keys[self._chord_at :] if down))
+                self._chord_at = len(self.keys)
             case n, 3 if n == DEVICE:
                 self.keys += self._pending
                 self._pending = []
@@ -143,7 +150,14 @@ class RemoteDesktopPortal:
 
     NAME, PATH = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
 
-    def __init__(self, address: str, version: int = 2, answer: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        address: str,
+        version: int = 2,
+        answer: Callable[[], int] = lambda: 0,
+        relay: Callable[[tuple[int, ...]], None] = lambda codes: None,
+    ) -> None:
+        self._relay = relay
         self._bus = open_dbus_connection(address, enable_fds=True)
         self._version = version
         self._answer_of_user = answer
@@ -178,7 +192,7 @@ class RemoteDesktopPortal:
             # the user takes as long as it takes; meanwhile the bus goes on
             threading.Thread(target=self._ask_user, args=[message], daemon=True).start()
         elif member == "ConnectToEIS":
-            self.eis.append(Eis())
+            self.eis.append(Eis(relay=self._relay))
             self._bus.send(new_method_return(message, "h", (self.eis[-1].theirs,)))
             self.eis[-1].theirs.close()
         elif member == "NotifyKeyboardKeycode":

@@ -11,10 +11,12 @@ import pytest
 
 from dictation.desktop import linux_wayland
 from dictation.desktop.contract import How, Method, Outcome, Role, forbidden_character
+from dictation.desktop.wayland.tools import press_by_wtype
 from dictation.typist import Typist
 from tests.e2e.fuzz_texts import fuzz_texts
 from tests.e2e.hard_strings import HARD_STRINGS
 from tests.e2e.processes import until
+from tests.e2e.remote_desktop import RemoteDesktopPortal
 from tests.e2e.wayland import Foot, WaylandChromium, WaylandDesktop
 
 pytestmark = pytest.mark.desktop
@@ -71,6 +73,30 @@ def test_chromium_and_foot_get_every_character_and_the_clipboard_comes_back(
     assert sway.read_clipboard() == "meant for the terminal"
     assert browser.text() == LONG
     assert window.text() == ""
+
+
+def test_where_only_the_portal_presses_keys_words_arrive_in_a_window_that_nobody_names(
+    sway: WaylandDesktop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """GNOME's way: no window told, no virtual keyboard, keys by RemoteDesktop and EI, here handed on to sway."""
+    for key in ("XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"):
+        monkeypatch.setenv(key, sway.environment[key])
+    monkeypatch.delenv("SWAYSOCK", raising=False)
+    monkeypatch.setenv("XDG_CURRENT_DESKTOP", "ubuntu:GNOME")
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    portal = RemoteDesktopPortal(sway.environment["DBUS_SESSION_BUS_ADDRESS"], relay=press_by_wtype)
+    window = sway.open(Foot, "foot-portal")
+    back_end = linux_wayland.WaylandDesktop()
+    assert not back_end.tells_target
+    assert "RemoteDesktop" in next(c.detail for c in back_end.capabilities() if c.name == "paste")
+    for how in (How(), How(Method.TYPE)):
+        window.clear()
+        delivery = back_end.insert(LONG, None, how)
+        assert (delivery.outcome, delivery.method) == (Outcome.DELIVERED, Method.PASTE)
+        assert window.text(LONG) == LONG
+    assert portal.eis[0].trouble == []
+    back_end.close()
+    portal.close()
 
 
 def test_any_text_is_typed_literally_or_refused_with_a_reason(
