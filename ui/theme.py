@@ -97,9 +97,10 @@ def _svg(name: str, ink: str) -> QSvgRenderer:
 
 def draw(painter: QPainter, name: str, box: QRectF, ink: QColor) -> None:
     """Draw an icon of ours into `box`."""
+    drawing = _svg(name, ink.name())
     painter.save()
     painter.setOpacity(painter.opacity() * ink.alphaF())
-    _svg(name, ink.name()).render(painter, box)
+    drawing.render(painter, box)
     painter.restore()
 
 
@@ -114,10 +115,11 @@ def _icon(name: str, ink: str, selected_ink: str) -> QIcon:
 
 
 def _pixmap(name: str, ink: str, size: int) -> QPixmap:
+    drawing = _svg(name, ink)  # before the painter: a fault between its begin and its end ends the process
     pixmap = QPixmap(QSize(size, size))
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    _svg(name, ink).render(painter, QRectF(0, 0, size, size))
+    drawing.render(painter, QRectF(0, 0, size, size))
     painter.end()
     return pixmap
 

@@ -181,3 +181,8 @@ def test_settings_are_those_of_the_core(qtbot: QtBot) -> None:
     window = SettingsWindow(Core(Settings({"general.theme": "light"})))
     qtbot.addWidget(window)
     assert row(window, "general.theme").editor.value() == "light"
+
+
+def test_every_page_has_an_icon(window: SettingsWindow) -> None:
+    pages = window.findChild(QListWidget, "pages")
+    assert not [pages.item(i).text() for i in range(pages.count()) if pages.item(i).icon().isNull()]

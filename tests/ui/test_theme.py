@@ -70,3 +70,9 @@ def test_every_icon_draws_something(qapp: object) -> None:
     for name in names:
         image = theme.icon(name, QColor("black")).pixmap(24, 24).toImage()
         assert any(image.pixelColor(x, y).alpha() for x in range(24) for y in range(24)), name
+
+
+def test_an_icon_that_is_not_there_is_an_error_and_not_the_end_of_the_process(qapp: object) -> None:
+    for _ in range(3):
+        with pytest.raises(FileNotFoundError):
+            theme.icon("no-such-icon")
