@@ -1,5 +1,5 @@
 #!/bin/sh
-# environment.sh [EXTRA]: the virtual environment .venv with Sayso in it, editable, with an extra of pyproject.toml.
+# environment.sh [EXTRAS]: the virtual environment .venv with Sayso in it, editable, with extras of pyproject.toml (a,b).
 set -eu
 cd "$(dirname "$0")/.."
 

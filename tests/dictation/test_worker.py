@@ -108,6 +108,29 @@ def test_a_recording_gives_way_to_the_microphone_and_then_goes_on(engine, model)
     assert model.order == ["spoken", "talk", "talk", "talk"]
 
 
+def test_words_on_the_screen_do_not_keep_others_from_getting_anywhere_but_a_key_always_goes_first(engine, model):
+    worker, microphone = engine
+    others = Answers()
+    model.gate.clear()
+    worker.lane(others).transcribe(1, SECOND, Request(prompt="talk"))
+    assert model.entered.wait(10)
+    worker.microphone.begin(1, Request(prompt="spoken"))
+    n_given_up, gives_way = 0, True
+    while gives_way:
+        model.given_up.clear()
+        worker.microphone.feed(1, SECOND, 16_000 * n_given_up)
+        gives_way = model.given_up.wait(1.0)
+        n_given_up += gives_way
+    assert n_given_up > 1, "at first it does"
+    worker.microphone.hurry(1)
+    assert model.given_up.wait(10)
+    worker.microphone.finish(1, True)
+    microphone.until(FinalReport)
+    model.gate.set()
+    others.until(FinalReport)
+    assert model.order == ["spoken", "talk"]
+
+
 def test_recordings_take_turns_and_a_take_that_ends_goes_before_them(engine, model):
     worker, microphone = engine
     lane = worker.lane(told := Answers())
