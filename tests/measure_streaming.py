@@ -67,6 +67,7 @@ class Take:
     accepted: int = 0
     tokens: int = 0
     passes: int = 0
+    decode_ms: float = 0.0  # of all looks
     positions: int = 0
     redos: int = 0
     firm_wrong: int = 0
@@ -103,7 +104,7 @@ def play(model: Transcriber, samples: F32, options: LiveOptions, take: Take, pac
     take.parts_ms |= {stage: getattr(timings, f"{stage}_ms") - before[stage] for stage in STAGES}
     take.cpu_s = time.process_time() - cpu
     take.drafted, take.accepted, take.redos = timings.draft_tokens, timings.draft_accepted, timings.full_window_redos
-    take.tokens, take.passes = metrics.tokens_decoded, timings.passes
+    take.tokens, take.passes, take.decode_ms = metrics.tokens_decoded, timings.passes, timings.decode_ms
     take.positions, take.firm_wrong, take.given_up = (
         metrics.positions_encoded,
         metrics.firm_words_wrong,
@@ -213,7 +214,8 @@ def report(title: str, takes: list[Take]) -> str:
     tokens, passes = sum(t.tokens for t in takes), sum(t.passes for t in takes)
     lines.append(
         f"drafts: {drafted} tokens, {accepted} accepted ({100 * accepted / max(1, drafted):.0f} %); "
-        f"{tokens} tokens in {passes} passes ({100 - 100 * passes / max(1, tokens):.0f} % saved)"
+        f"{tokens} tokens in {passes} passes ({100 - 100 * passes / max(1, tokens):.0f} % saved), "
+        f"{sum(t.decode_ms for t in takes) / spoken:.0f} ms of decoding per s of speech"
     )
     lines.append(
         f"encoder positions per position of speech: {sum(t.positions for t in takes) / (spoken * 50):.2f}; full-window "
@@ -239,6 +241,7 @@ def main() -> None:
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--reading", action="store_true")
     parser.add_argument("--unpaced", action="store_true")
+    parser.add_argument("--no-draft", action="store_true", help="decode every look from scratch: the same text, later")
     parser.add_argument("--look-ahead", type=float, default=LiveOptions.look_ahead_s)
     parser.add_argument("--final", type=float, default=LiveOptions.final_s)
     parser.add_argument("--json", type=Path, help="write every take to this file")
@@ -258,6 +261,7 @@ def main() -> None:
         DecodingOptions(language="en"),
         look_ahead_s=args.look_ahead,
         final_s=args.final,
+        use_draft=not args.no_draft,
     )
     takes = reading() if args.reading else clips(args.part)
     play(model, takes[0][1][: 3 * SAMPLE_RATE_HZ], options, Take("", 3.0, ""), paced=False)
