@@ -3,7 +3,7 @@
     python -m tests.measure_memory --model tiny.en --utterances 1000 [--idle-s 60]
 
 Each utterance is a random stretch of 0.5 to 12 s of the English clips, fed live (a look every second) or transcribed
-whole, by turns. Printed: resident memory on the way, and processor time used while the model is loaded and nobody speaks.
+whole, by turns. Printed: resident memory on the way, and processor time of a loaded model while nobody speaks.
 """
 
 from __future__ import annotations
