@@ -37,7 +37,8 @@ def install(
     if pulled.path is None:
         return pulled
     try:
-        _pull_beside(file, endpoint, cache_dir)
+        if not _is_complete(pulled.path):
+            _pull_beside(file, endpoint, cache_dir)
         return Pulled(pulled.outcome, _make_known(pulled.path, name, file.quant))
     except Exception:
         hub.forget(pulled.path)
@@ -50,6 +51,15 @@ def _check_header(part: Path, file: RemoteFile) -> None:
         from engine.gguf import reader
 
         reader.read(part)
+
+
+def _is_complete(path: Path) -> bool:
+    """Whether the file holds its own vocabulary; all else follows from its tensors."""
+    if path.suffix != ".gguf":
+        return True  # ggml
+    from engine.gguf import reader
+
+    return reader.read(path).strings("tokenizer.ggml.tokens") is not None
 
 
 def _pull_beside(file: RemoteFile, endpoint: str | None, cache_dir: Path | None) -> None:

@@ -27,7 +27,8 @@ def members(path: Path) -> Mapping[str, NDArray[np.uint8]]:
         raise ModelFileError(f"{path.name} is cut short or damaged: fetch it again.") from fault
     if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > len(data):
         raise ModelFileError(f"{path.name} is compressed or damaged: save the model again without compression.")
-    return {entry.filename: _member(path, data, entry) for entry in entries if not entry.is_dir()}
+    # not `is_dir`, which fails for a member without a name
+    return {entry.filename: _member(path, data, entry) for entry in entries if not entry.filename.endswith("/")}
 
 
 def _member(path: Path, data: NDArray[np.uint8], entry: zipfile.ZipInfo) -> NDArray[np.uint8]:

@@ -41,6 +41,7 @@ class Hub:
     """State of the stand-in: files per repository, queued faults, what was asked for."""
 
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    sha256: dict[tuple[str, str], str] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     repo_status: dict[str, tuple[int, str]] = field(default_factory=dict)  # (status, X-Error-Code)
     private: dict[str, bool] = field(default_factory=dict)  # repositories that were made by a request
@@ -55,6 +56,7 @@ class Hub:
 
     def add(self, repo: str, name: str, data: bytes) -> None:
         self.files[repo, name] = data
+        self.sha256[repo, name] = hashlib.sha256(data).hexdigest()
 
     def fail(self, name: str, *faults: Fault) -> None:
         self.faults.setdefault(name, []).extend(faults)
@@ -201,7 +203,7 @@ class _HubHandler(BaseHTTPRequestHandler):
         entries = []
         for (r, name), data in self.state.files.items():
             if r == repo:
-                sha = hashlib.sha256(data).hexdigest()
+                sha = self.state.sha256[r, name]
                 lfs = {"oid": sha, "size": len(data), "pointerSize": 134}
                 entries.append({"type": "file", "oid": sha[:40], "size": len(data), "path": name, "lfs": lfs})
         self._json(entries, body)
@@ -214,7 +216,7 @@ class _HubHandler(BaseHTTPRequestHandler):
             return self._send(404, b"", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, body)
         headers = {
             "X-Repo-Commit": COMMIT,
-            "X-Linked-Etag": f'"{hashlib.sha256(data).hexdigest()}"',
+            "X-Linked-Etag": f'"{self.state.sha256[repo, name]}"',
             "X-Linked-Size": str(len(data)),
             "Location": f"{self.state.url.replace('127.0.0.1', 'localhost')}/cdn/{repo}/{name}",
         }

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import struct
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -242,6 +243,15 @@ def _small_files(folder: Path) -> list[tuple[str, bytes]]:
         head = (STARTER / "model.bin").open("rb").read(2000)
         _SMALL.append(("model.bin", head))
     return _SMALL
+
+
+def test_an_archive_member_without_a_name_is_refused_as_any_damage(tmp_path: Path) -> None:
+    """What the zip module itself stumbles over; found by tests/fuzz_readers.py."""
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("encoder.blocks.0.mlp1.weight.npy", b"\x93NUMPY")
+        archive.writestr(zipfile.ZipInfo(""), b"x")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "a.npz")
 
 
 @settings(max_examples=300)
