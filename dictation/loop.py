@@ -417,6 +417,11 @@ class Loop:
             case ModelReport():
                 self.model_status = said.event.status
                 self._publish(said.event)
+                if said.event.status is e.ModelStatus.READY and said.event.message:  # another could not be loaded
+                    self._publish(e.Notice("model_stays", said.event.message, "error", ("choose_model",)))
+                    self._change_settings(
+                        {"recognition.model": self._worker.active, "recognition.device": self._worker.device}
+                    )
             case PartialReport() if said.take in self._takes:
                 event = e.PartialText(said.take, said.firm, said.tentative, said.audio_s, self._clock())
                 self._publish(event)

@@ -315,7 +315,13 @@ class Worker:
 
     @property
     def active(self) -> str:
+        """The model of `use`, or the one before where that can't be loaded."""
         return self._active
+
+    @property
+    def device(self) -> str:
+        """What the active model was asked to compute on."""
+        return self._device
 
     def unload(self) -> None:
         """Free the model until the next take."""
@@ -419,10 +425,10 @@ class Worker:
                 if isinstance(work, _Job):
                     self._step(generation, bench, work)
                 elif work is PREPARE:
-                    bench.prepare(lambda: self._must_give_way(generation))
+                    bench.prepare(lambda: self._must_give_way(generation, bench))
                 elif work:
                     with contextlib.suppress(EngineError):  # it has been reported
-                        bench.load(work, self._device)
+                        self._loaded(bench, work)
                 else:
                     bench.put_away()
         finally:
@@ -436,6 +442,29 @@ class Worker:
         if generation == self._generation and not self._closing:
             (lane or self.microphone).report(report)
 
+    def _loaded(self, bench: _Bench, name: str) -> Model:
+        """The model of that name. Raises EngineError; if it was to become the active one, the one before stays."""
+        before, device = (bench.name, bench.device) if bench.is_loaded else ("", "")
+        try:
+            # a take goes on where it began, though another device was chosen meanwhile
+            return bench.load(name, device if name == before and self._jobs else self._device)
+        except EngineError as error:
+            if before and self._is_taken_back(name, before, device):
+                with contextlib.suppress(EngineError):  # it has been reported
+                    bench.load(before, device, f"{error} {before} stays in use.")
+            raise
+
+    def _is_taken_back(self, name: str, before: str, device: str) -> bool:
+        """Make `before` the active model again if `name` still is, for its takes too."""
+        with self._lock:
+            if self._active != name:
+                return False
+            self._active, self._device = before, device
+            for job in self._jobs.values():
+                if job.request.model is None and job.live is None and job.opened is None:
+                    job.model = before
+            return True
+
     def _next(self, generation: int, bench: _Bench) -> _Job | str | None:
         """The next job, the name of a model to load ("" frees it), PREPARE, or None at the end. Waits."""
         loaded = bench.name
@@ -448,7 +477,8 @@ class Worker:
                 if job is not None:
                     return job
                 wanted = self._active if self._wanted else ""
-                if wanted != loaded and not self._jobs:
+                changed = wanted != loaded or (wanted and bench.device != self._device)
+                if changed and not self._jobs:
                     return wanted
                 if wanted and not loaded:
                     return wanted
@@ -479,8 +509,9 @@ class Worker:
     def _step(self, generation: int, bench: _Bench, job: _Job) -> None:
         """One step of a take. A job's exception is its reply."""
         started_s = self._clock()
+        name = job.model
         try:
-            model = bench.load(job.model, self._device)
+            model = self._loaded(bench, name)
             if job.recording is not None:
                 self._step_recording(generation, model, job, job.recording)
             else:
@@ -490,7 +521,8 @@ class Worker:
         except Cancelled:
             job.spent_s += self._clock() - started_s
         except EngineError as error:
-            self._end(generation, job, FailureReport(job.take, str(error), isinstance(error, OptionError)))
+            if job.model == name:  # else another model has stepped in, and the take goes on with it
+                self._end(generation, job, FailureReport(job.take, str(error), isinstance(error, OptionError)))
         except Exception as error:  # noqa: BLE001 - a job's exception is its reply
             log.get("worker").exception("a take failed: %s", type(error).__name__)
             text = f"Recognition failed ({type(error).__name__})."
@@ -558,9 +590,10 @@ class Worker:
             self._report(generation, BeatReport())
         return job.dropped or self._closing or generation != self._generation
 
-    def _must_give_way(self, generation: int) -> bool:
+    def _must_give_way(self, generation: int, bench: _Bench) -> bool:
         """Whether anything else is to be done: what only saves time later gives way."""
-        return bool(self._jobs) or self._closing or generation != self._generation or not self._wanted
+        changed = not self._wanted or (self._active, self._device) != (bench.name, bench.device)
+        return changed or bool(self._jobs) or self._closing or generation != self._generation
 
     def _someone_waits(self, job: _Job, finish: bool) -> bool:
         """Whether a step (`finish`: the last one) should be given up for a take of the microphone."""
@@ -601,16 +634,24 @@ class _Bench:
         self._loading = loading
         self._clock = clock
         self._model: Model | None = None
-        self.name = ""  # as asked for; also of a model that could not be loaded, so that it is not tried in a circle
+        # as asked for; also of a model that could not be loaded, so that it is not tried in a circle
+        self.name, self.device = "", ""
         self.used_s = 0.0
         self.can_prepare = False  # something is left that only saves time later
 
-    def load(self, name: str, device: str) -> Model:
-        """The model of that name, loaded and warm. Raises EngineError, and says so in a report."""
-        if self._model is not None and name == self.name:
+    @property
+    def is_loaded(self) -> bool:
+        return self._model is not None
+
+    def load(self, name: str, device: str, message: str = "") -> Model:
+        """The model of that name, loaded and warm. Raises EngineError, and says so in a report.
+
+        The model before is freed first: there may not be memory for two. message: said with the good news.
+        """
+        if self._model is not None and (name, device) == (self.name, self.device):
             return self._model
         self.free()
-        self.name = name
+        self.name, self.device = name, device
         if not name:
             raise ModelNotFoundError("No model is chosen yet. Choose one in the settings, or with `sayso models`.")
         started = time.perf_counter()
@@ -624,12 +665,20 @@ class _Bench:
             missing = isinstance(error, ModelNotFoundError)
             self._say(name, ModelStatus.MISSING if missing else ModelStatus.FAILED, str(error))
             raise
+        except Exception as error:  # whatever a runtime meets here must not end the thread
+            log.get("worker").exception("a model can't be loaded: %s", type(error).__name__)
+            short = isinstance(error, MemoryError)
+            why = "there is not enough memory; choose a smaller one" if short else type(error).__name__
+            failed = EngineError(f"{name} can't be loaded ({why}).")
+            self._say(name, ModelStatus.FAILED, str(failed))
+            raise failed from error
         finally:
             self._loading(False)
         self._model = model
         self.can_prepare = True
         self.used_s = self._clock()
-        self._say(name, ModelStatus.READY, device=model.device, load_ms=(time.perf_counter() - started) * 1000)
+        load_ms = (time.perf_counter() - started) * 1000
+        self._say(name, ModelStatus.READY, message, device=model.device, load_ms=load_ms)
         return model
 
     def prepare(self, cancelled: Asked) -> None:
@@ -646,7 +695,7 @@ class _Bench:
         """Free the model because it is not wanted in memory now."""
         self.free()
         self._say(self.name, ModelStatus.UNLOADED)
-        self.name = ""
+        self.name, self.device = "", ""
 
     def touch(self) -> None:
         """At key-down, in parallel with the first words: bring weights that were paged out back into memory."""

@@ -32,6 +32,8 @@ def evaluated(models: list[Path], clips: Path, folder: Path, *options: str) -> d
     if code := sayso(command):
         sys.exit(code)
     found = {e.run.label: e for e in report.gather(report.files_in([folder]))}
+    if "cpu" in options and any(e.devices != "cpu" for e in found.values()):
+        sys.exit("The native library is missing here, so NumPy was used: build it, or say --device numpy.")
     return {model.stem: found[model.stem] for model in models}
 
 

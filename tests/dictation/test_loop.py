@@ -411,3 +411,60 @@ def test_m8_a_text_with_a_gap_is_delivered_marked_said_and_its_recording_kept(di
     dictation.until(e.StateChanged, state=e.State.IDLE)
     (kept,) = dictation.spool.recordings()
     assert kept.reason == "unclear"
+
+
+def test_a_model_that_can_not_be_loaded_leaves_the_one_before_in_use_and_is_said(tmp_path):
+    def build(name, device):
+        if name == "broken":
+            raise EngineError("broken.gguf ends inside a tensor.")
+        if name == "huge":
+            raise MemoryError
+        return words
+
+    words = Words()
+    with Dictation(tmp_path, words=words, build=build) as dictation:
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        for take, (name, why) in enumerate({"broken": "ends inside a tensor", "huge": "memory"}.items(), start=1):
+            dictation.send(e.UseModel(name), e.Start("hotkey"))  # the take begins while the new one would be loaded
+            dictation.until(e.StateChanged, take=take, state=e.State.LISTENING)
+            dictation.person.say(SPEECH)
+            dictation.send(e.Stop())
+            dictation.until(e.TextDelivered, take=take)
+            dictation.until(e.ModelChanged, name=name, status=e.ModelStatus.FAILED)
+            notice = dictation.until(e.Notice, code="model_stays")
+            dictation.events.remove(notice)
+            assert why in notice.message and "fake stays in use" in notice.message
+            assert dictation.loop.settings["recognition.model"] == "fake"
+        assert len(dictation.editor.texts) == 2 and not dictation.of(e.Failed)
+
+
+def test_another_device_is_used_from_the_next_load_on_at_once(tmp_path):
+    devices = []
+
+    def build(name, device):
+        devices.append(device)
+        return Words()
+
+    with Dictation(tmp_path, build=build) as dictation:
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        dictation.events.clear()
+        dictation.send(e.ChangeSettings({"recognition.device": "cpu"}))
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        assert devices == ["auto", "cpu"]
+
+
+def test_a_model_whose_disk_is_away_is_tried_again_with_the_next_take(tmp_path):
+    away = [True]
+
+    def build(name, device):
+        if away:
+            raise EngineError("big:Q8_0 lies at /disk/big.gguf, which is not there now: connect its disk.")
+        return Words()
+
+    with Dictation(tmp_path, build=build) as dictation:
+        dictation.until(e.ModelChanged, status=e.ModelStatus.FAILED)
+        dictation.dictate(SPEECH)
+        assert dictation.until(e.Failed).recording
+        away.clear()
+        dictation.dictate(SPEECH, take=2)
+        dictation.until(e.TextDelivered, take=2)
