@@ -288,14 +288,20 @@ def _commands(models: Sequence[ModelFile], base: str) -> str:
     return text if lines or others else ""
 
 
-def publish(folder: Path, repo: str, *, private: bool = True, endpoint: str | None = None) -> str:
+def publish(
+    folder: Path, repo: str, *, private: bool = True, show_progress: bool = False, endpoint: str | None = None
+) -> str:
     """Check the folder, make the repository where it is missing, upload all in one commit. Returns its address.
 
     private: what a new repository becomes; into a public one is published only where this is False. The
     token is the one that `hf auth login` keeps, or $HF_TOKEN.
+    show_progress: a bar per file on stderr, the Hub package's own.
     Raises PublishError with all problems, ModelFileError, and HubError where the Hub refuses.
     """
+    from contextlib import nullcontext
+
     from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub.utils import disable_progress_bars
 
     from engine.hub import plain_words
 
@@ -305,7 +311,7 @@ def publish(folder: Path, repo: str, *, private: bool = True, endpoint: str | No
     operations = [CommitOperationAdd("README.md", model_card(collection, repo).encode())]
     for name in (*collection.beside, *(m.file for m in collection.models)):
         operations.append(CommitOperationAdd(name, folder / name))
-    with plain_words(repo):
+    with plain_words(repo), nullcontext() if show_progress else disable_progress_bars():
         api = HfApi(endpoint=endpoint)
         api.create_repo(repo, private=private, exist_ok=True)
         if private and not api.model_info(repo).private:

@@ -95,6 +95,7 @@ def _quantize_all(arguments: argparse.Namespace) -> int:
 
 
 def _publish(arguments: argparse.Namespace) -> int:
+    import sys
     from pathlib import Path
 
     from dictation.cli import DONE, fail, say
@@ -110,7 +111,10 @@ def _publish(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         print(publish.model_card(collection, arguments.repo))
         return DONE
-    print(publish.publish(folder, arguments.repo, private=not arguments.public))
+    size = size_text(sum(model.size_bytes for model in collection.models))
+    say(f"{len(collection.models)} model files ({size}) agree with their card and are sent to the Hub.")
+    address = publish.publish(folder, arguments.repo, private=not arguments.public, show_progress=sys.stderr.isatty())
+    print(address)
     return DONE
 
 

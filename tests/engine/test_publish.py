@@ -141,6 +141,16 @@ def test_all_arrives_whole_and_private(folder: Path, hub: Hub, tiny_en_q8: Path)
     assert hub.files[REPO, "README.md"].decode() == model_card(read_folder(folder), REPO)
 
 
+def test_progress_is_shown_where_somebody_watches_only(
+    folder: Path, hub: Hub, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publish(folder, REPO, endpoint=hub.url, show_progress=True)
+    assert f"{tiny_en_q8.name}: 100%" in capsys.readouterr().err
+    assert main(["models", "publish", str(folder), REPO]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "sayso: 1 model files (43 MB) agree with their card and are sent to the Hub."
+
+
 def test_nothing_goes_into_a_public_repository_unless_told_so(folder: Path, hub: Hub) -> None:
     hub.private[REPO] = False
     with pytest.raises(PublishError, match="everybody can see it"):
