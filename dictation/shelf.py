@@ -14,6 +14,7 @@ from dictation import calibrate, events
 from dictation.downloads import Downloads
 from dictation.errors import DictationError
 from dictation.events import Command, Event
+from dictation.model_facts import free_memory_bytes
 from engine import catalog, hub, remote, store
 from engine.adopt import import_any
 from engine.catalog import CatalogModel
@@ -58,7 +59,7 @@ class Shelf:
             if known is not None:
                 self.downloads.start_catalogued(known, reference.partition(":")[2] or "Q8_0")
                 return
-            file = remote.choose(hub.parse_ref(reference), self.downloads.endpoint)
+            file = remote.choose(hub.parse_ref(reference), self.downloads.endpoint, free_memory_bytes())
             name = name_of(file)
             self.downloads.start(f"{name}:{file.quant}" if file.quant else name, file)
 

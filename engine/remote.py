@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine import hub
+from engine.catalog import LAYOUT_FACTOR, PREFERENCE, PROCESS_BYTES
 from engine.errors import HubError, ModelFileError, NotOnHubError
 from engine.hub import ModelRef, RemoteFile
 
@@ -62,13 +63,16 @@ def look_at_all(files: Sequence[RemoteFile], endpoint: str | None = None) -> lis
         return list(pool.map(one, files))
 
 
-def choose(ref: ModelRef, endpoint: str | None = None) -> RemoteFile:
+def choose(ref: ModelRef, endpoint: str | None = None, free_memory_bytes: int | None = None) -> RemoteFile:
     """The file of a repository that `ref` names, by its name first, else by its header, which has the last word.
 
-    Raises HubError, and ModelFileError where the file is no Whisper.
+    free_memory_bytes: where `ref` has no quant, the file is to fit into it. Raises HubError, and ModelFileError where
+    the file is no Whisper.
     """
     files = hub.list_files(ref.repo, endpoint=endpoint)
     try:
+        if files and free_memory_bytes is not None and not (ref.quant or ref.filename):
+            ref = replace(ref, filename=_recommended(files, free_memory_bytes).path)
         file = hub.choose(files, ref)
     except NotOnHubError:
         nameless = [f for f in files if f.quant is None]
@@ -84,6 +88,15 @@ def choose(ref: ModelRef, endpoint: str | None = None) -> RemoteFile:
             f"pull it as {looked.reference} if that is what you want."
         )
     return looked.file
+
+
+def _recommended(files: Sequence[RemoteFile], free_memory_bytes: int) -> RemoteFile:
+    """The first in the catalogue's order that fits into the memory, or the smallest."""
+    fitting = [f for f in files if f.size_bytes * LAYOUT_FACTOR + PROCESS_BYTES <= free_memory_bytes]
+    if not fitting:
+        return min(files, key=lambda f: f.size_bytes)
+    order = {quant: rank for rank, quant in enumerate(PREFERENCE)}
+    return min(fitting, key=lambda f: (order.get(f.quant or "", len(order)), len(f.path)))
 
 
 def _read(file: RemoteFile, endpoint: str | None) -> Header | None:

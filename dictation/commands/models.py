@@ -109,14 +109,13 @@ def _list_remote(arguments: argparse.Namespace) -> int:
 
 def _pull(arguments: argparse.Namespace) -> int:
     from dictation.cli import DONE, say
+    from dictation.model_facts import free_memory_bytes
     from engine import catalog, hub, remote
     from engine.install import install, name_of
 
     name, _, quant = arguments.model.partition(":")
     known = catalog.find(name)
     if known is not None:
-        from dictation.model_facts import free_memory_bytes
-
         advice = None if quant else catalog.recommend(known, free_memory_bytes())
         if advice:
             say(advice.reason)
@@ -125,7 +124,9 @@ def _pull(arguments: argparse.Namespace) -> int:
             file = hub.choose(hub.list_files(file.repo), hub.ModelRef(file.repo, filename=file.path))
         name = known.name
     else:
-        file = remote.choose(hub.parse_ref(arguments.model))
+        file = remote.choose(hub.parse_ref(arguments.model), free_memory_bytes=free_memory_bytes())
+        if not quant:
+            say(f"{file.path} is taken ({file.quant or 'quant unknown'}, {size_text(file.size_bytes)}).")
         name = name_of(file)
     bar = progress_bars()
     pulled = install(file, name, on_progress=lambda p: bar(name, p.done_bytes, p.total_bytes) if bar else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from dictation import calibrate, model_facts
 from engine import catalog, store
 from engine.errors import ModelNotFoundError
+from tests.shell import ROOT
 
 
 @pytest.fixture
@@ -89,3 +92,13 @@ def test_the_recommendation_starts_small_and_grows_with_what_was_measured(
 )
 def test_counts_wrong_words_on_the_sample(text: str, wrong: int) -> None:
     assert calibrate.words_wrong(text) == (wrong, 22)
+
+
+def test_the_facts_load_nothing_heavy() -> None:
+    script = (
+        "import sys; from dictation import model_facts; from engine import catalog;"
+        "model_facts.rows(catalog.find('base')); model_facts.recommendation();"
+        "sys.exit(' '.join({'numpy', 'mlx', 'gguf', 'huggingface_hub', 'PySide6'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -115,3 +115,16 @@ def test_any_cut_of_a_header_is_undecided_or_right(tiny_en_q8: Path) -> None:
     for length in (*range(8, 400), 1000, 4096):
         header = read_header(start[:length], "x.gguf", 10**8)
         assert header is None or header.quant == "Q8_0"
+
+
+def test_without_a_quant_the_best_that_fits_into_the_memory_is_taken(server: Hub, tiny_en_q8: Path) -> None:
+    data = tiny_en_q8.read_bytes()
+    for name, size in (("a-F16.gguf", 500), ("a-Q8_0.gguf", 300), ("a-Q5_0.gguf", 100)):  # in KB, and some data
+        server.add(REPO, name, data[: 1 << 16] + bytes(size << 10))
+    files = hub.list_files(REPO, endpoint=server.url)
+    sizes = [f.size_bytes for f in files]
+    room = [int(size * 1.15) + (121 << 20) for size in sizes]
+    assert remote._recommended(files, room[0]).quant == "Q8_0"
+    assert remote._recommended(files, room[1]).quant == "Q8_0"
+    assert remote._recommended(files, 0).quant == "Q5_0"
+    assert remote.choose(ModelRef(REPO), server.url, room[0]).path == "a-Q8_0.gguf"
