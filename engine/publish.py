@@ -301,7 +301,7 @@ def publish(
     from contextlib import nullcontext
 
     from huggingface_hub import CommitOperationAdd, HfApi
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
     from engine.hub import plain_words
 
