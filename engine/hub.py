@@ -447,6 +447,8 @@ def plain_words(repo: str) -> Iterator[None]:
 
     try:
         yield
+    except errors.HFValidationError as error:
+        raise HubError(f"“{repo}” is no name on the Hub; write owner/name.") from error
     except errors.GatedRepoError as error:
         raise AccessError(
             f"{repo} wants its terms accepted first: accept them on its page on the Hub, then log in with "

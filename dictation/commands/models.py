@@ -94,7 +94,7 @@ def _list_remote(arguments: argparse.Namespace) -> int:
     from engine import catalog, hub, remote
 
     if arguments.remote:
-        looked = remote.look_at_all(hub.list_files(arguments.remote))
+        looked = remote.look_at_all(hub.list_files(hub.parse_ref(arguments.remote).repo))
         rows = [(at.reference, at.file.size_bytes, at.file.quant, at.note) for at in looked]
     else:
         rows = [(f"{m.name}:{f.quant}", f.size_bytes, f.quant, "") for m in catalog.models() for f in m.files]

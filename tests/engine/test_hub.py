@@ -223,6 +223,12 @@ def test_refusals_are_told_apart(server: Hub, status: int, code: str, kind: type
         hub.list_files(REPO, endpoint=server.url)
 
 
+def test_a_name_that_the_hub_can_not_have_is_said_without_asking(server: Hub) -> None:
+    with pytest.raises(HubError, match="owner/name"):
+        hub.list_files("../../x", endpoint=server.url)
+    assert server.requests == []
+
+
 def test_no_server_is_offline() -> None:
     with pytest.raises(OfflineError, match="import a file"):
         hub.list_files(REPO, endpoint="http://127.0.0.1:9")
