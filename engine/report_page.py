@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from engine.report import Evaluation
 
 MAX_CLIPS = 200  # with differences, the worst first; all of them are in report.json
+_LABEL_WIDTH = 80
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 560, 340, 56, 44, 16, 110
 
 
@@ -94,11 +95,15 @@ def _plot(title: str, unit: str, evaluations: Sequence[Evaluation], of: Callable
         parts.append(f'<text x="{x(at_x):.1f}" y="{bottom + 16}" text-anchor="middle">{at_x:g}</text>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y(at_y) + 4:.1f}" text-anchor="end">{at_y:g} %</text>')
     parts.append(f'<text x="{(_LEFT + right) / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(unit)}</text>')
+    labels: list[tuple[float, float]] = []
     for e in evaluations:
-        s, at = e.score, x(of(e))
+        s, at, height = e.score, x(of(e)), y(100 * e.score.error_rate)
+        name = escape(e.run.label)
         parts.append(f'<path class="mark" d="M{at:.1f} {y(100 * s.low):.1f}V{y(100 * s.high):.1f}"/>')
-        parts.append(f'<circle cx="{at:.1f}" cy="{y(100 * s.error_rate):.1f}" r="4"/>')
-        parts.append(f'<text x="{at + 7:.1f}" y="{y(100 * s.error_rate) - 5:.1f}">{escape(e.run.label)}</text>')
+        parts.append(f'<circle cx="{at:.1f}" cy="{height:.1f}" r="4"><title>{name}</title></circle>')
+        if all(abs(at - other_x) > _LABEL_WIDTH or abs(height - other_y) > 12 for other_x, other_y in labels):
+            labels.append((at, height))  # of a crowd only one has its name shown; the others' appear under the pointer
+            parts.append(f'<text x="{at + 7:.1f}" y="{height - 5:.1f}">{name}</text>')
     label = escape(f"{title}: error in percent over {unit}", quote=True)
     svg = f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" aria-label="{label}">'
     return f"<figure><figcaption>{escape(title)}</figcaption>{svg}{''.join(parts)}</svg></figure>"
