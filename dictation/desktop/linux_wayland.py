@@ -68,7 +68,8 @@ class WaylandDesktop:
         ways: dict[str, Callable[[tuple[int, ...]], None]] = {}
         if self._tools.wtype and self._compositor not in ("gnome", "kde"):
             ways["wtype"] = press_by_wtype
-        if portal_offers_keys():
+        is_sure = "wtype" in ways and self._compositor in ("sway", "hyprland")  # then the portal need not be waited for
+        if not is_sure and portal_offers_keys():
             ways["the RemoteDesktop portal"] = self._remote.press
         if self._tools.ydotool:
             ways["ydotool"] = press_by_ydotool
