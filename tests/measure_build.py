@@ -42,23 +42,23 @@ def tray(folder: Path) -> float:
         }
         started = time.perf_counter()
         with subprocess.Popen([folder / "sayso-app"], env=environment, cwd="/", stderr=subprocess.DEVNULL) as app:
-            while not _answers(Path(home) / "run"):
-                if app.poll() is not None:
-                    raise SystemExit(f"{folder}: the tray program ended at once.")
+            while not _answers(Path(home)):
+                if app.poll() is not None or time.perf_counter() - started > 60:
+                    app.kill()
+                    raise SystemExit(f"{folder}: the tray program does not answer.")
                 time.sleep(0.005)
             usable_s = time.perf_counter() - started
             app.terminate()
         return usable_s
 
 
-def _answers(folder: Path) -> bool:
-    for socket in folder.glob("*"):
-        if socket.is_socket():
-            try:
-                Client(str(socket), "AF_UNIX").close()
-            except OSError:
-                return False
-            return True
+def _answers(home: Path) -> bool:
+    for socket in home.glob("**/run/control"):
+        try:
+            Client(str(socket), "AF_UNIX").close()
+        except OSError:
+            return False
+        return True
     return False
 
 
