@@ -127,6 +127,8 @@ def draw_windows(camera: Camera, core: object) -> None:
     history.show()
     history.choose(3)
     camera.take(history, "history")
+    history.choose(2, 3)
+    camera.take(history, "history-compared")
     main = MainWindow(core, lambda name: None, QCoreApplication.translate("Front", TRAY_NOTE))
     main.see(Glance(model="base:Q8_0", last_text="Could you send me the slides from this morning?"))
     camera.take(main, "main")
@@ -158,7 +160,18 @@ def draw_settings(camera: Camera, core: object) -> None:
     translate = QCoreApplication.translate
     pages = [("models", translate("Front", "Models"), models), ("about", translate("Front", "About"), AboutPage())]
     window = SettingsWindow(core, pages, lambda: None)
-    names = ("general", "microphone", "hotkeys", "recognition", "rewrite", "insertion", "privacy", "advanced", "about")
+    names = (
+        "general",
+        "microphone",
+        "hotkeys",
+        "recognition",
+        "rewrite",
+        "insertion",
+        "privacy",
+        "server",
+        "advanced",
+        "about",
+    )
     for name in names:
         window.show_page(name)
         camera.take(window, f"settings-{name}")
@@ -221,6 +234,7 @@ def one(folder: Path, scheme: str, percent: int, language: str = "en", mirrored:
         from PySide6.QtWidgets import QApplication
 
         from tests.fakes.translators import Mirrored
+        from ui import theme
         from ui.translations import Translations
 
         qt = QApplication(["sayso", "-platform", "offscreen"])
@@ -236,6 +250,7 @@ def one(folder: Path, scheme: str, percent: int, language: str = "en", mirrored:
             for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
                 palette.setColor(QPalette.ColorGroup.Disabled, role, QColor("#8a8a8a"))
             qt.setPalette(palette)
+        theme.show_boxes()
         suffix = f"{scheme}-{percent}" + (f"-{language}" if language != "en" else "") + ("-rtl" if mirrored else "")
         draw_all(Camera(folder, suffix))
 

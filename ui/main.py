@@ -93,7 +93,8 @@ class Front(QObject):
         self.tray = Tray(self.core, self.open_window, languages.named(), self.quit)
         self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self.bridge.event.connect(self._see)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self.tray.refresh_icon())
+        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self._change_theme())
+        theme.show_boxes()
 
     def start(self) -> None:
         """Show what there is to show and let the core run."""
@@ -199,6 +200,10 @@ class Front(QObject):
     def _apply_settings(self) -> None:
         self.overlay.corner = str(self.core.settings["general.overlay_place"]).replace("_", "-")
         theme.follow(str(self.core.settings["general.theme"]))
+
+    def _change_theme(self) -> None:
+        self.tray.refresh_icon()
+        theme.show_boxes()
 
     def _speak(self) -> None:
         self._translations.speak(str(self.core.settings["general.interface_language"]))

@@ -7,13 +7,14 @@ from functools import lru_cache
 from PySide6.QtCore import QByteArray, QEvent, QLocale, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 import resources
 from dictation.glance import Face
 
 GAP, WIDE_GAP, PAGE_GAP = 12, 16, 24  # pixels, on the 8 px grid
 CONTROL_HEIGHT = 32
+EDGE_OF_BOXES = "#9a9a9a"  # 3:1 on dark grounds
 TEXT_WIDTH = 560  # about 68 characters
 ICON_SIZES = (16, 22, 24, 32, 48, 64)
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 256)
@@ -41,6 +42,15 @@ def follow(scheme: str) -> None:
     """ "light", "dark", or "system": like the desktop."""
     schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
     QGuiApplication.styleHints().setColorScheme(schemes.get(scheme, Qt.ColorScheme.Unknown))
+
+
+def show_boxes() -> None:
+    """Fusion draws the edge of a check box darker than the window, which nobody sees on a dark one."""
+    own = QPalette()
+    if is_dark() and QApplication.style().objectName() == "fusion":
+        own.setColor(QPalette.ColorRole.Window, QColor(EDGE_OF_BOXES).lighter(140))  # Fusion takes it darker(140)
+    for kind in ("QCheckBox", "QListWidget"):
+        QApplication.setPalette(own, kind)
 
 
 def colour(name: str, palette: QPalette | None = None) -> QColor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -76,3 +76,21 @@ def test_an_icon_that_is_not_there_is_an_error_and_not_the_end_of_the_process(qa
     for _ in range(3):
         with pytest.raises(FileNotFoundError):
             theme.icon("no-such-icon")
+
+
+def test_a_check_box_can_be_seen_on_a_dark_window(qapp: QApplication, qtbot: QtBot) -> None:
+    before, style = qapp.palette(), qapp.style().objectName()
+    qapp.setStyle("Fusion")
+    qapp.setPalette(QPalette(QColor("#2b2b2b")))
+    try:
+        theme.show_boxes()
+        box = QCheckBox()
+        qtbot.addWidget(box)
+        box.show()
+        picture = box.grab().toImage()
+        row = [picture.pixelColor(x, picture.height() // 2) for x in range(20)]
+        assert max(theme.contrast(colour, QColor("#2b2b2b")) for colour in row) >= 3
+    finally:
+        qapp.setPalette(before)
+        qapp.setStyle(style)
+        theme.show_boxes()
