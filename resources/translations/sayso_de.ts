@@ -2276,6 +2276,10 @@
         <translation>{0} neben dem Modell ist zu groß.</translation>
     </message>
     <message>
+        <source>{0} can&apos;t be loaded ({1}).</source>
+        <translation>{0} lässt sich nicht laden ({1}).</translation>
+    </message>
+    <message>
         <source>{0} can&apos;t be opened. Is it plugged in?</source>
         <translation>{0} lässt sich nicht öffnen. Ist es eingesteckt?</translation>
     </message>
@@ -2612,6 +2616,10 @@
         <translation>{0} {1} in fast jedem Programm. Nehmen Sie Alt oder Umschalt dazu, oder eine Funktionstaste.</translation>
     </message>
     <message>
+        <source>{0} {1} stays in use.</source>
+        <translation>{0} {1} bleibt in Gebrauch.</translation>
+    </message>
+    <message>
         <source>{0}: the best that fits into the memory that is free.</source>
         <translation>{0}: das beste, das in den freien Speicher passt.</translation>
     </message>
@@ -2622,6 +2630,10 @@
     <message>
         <source>“open” takes “files”, a list of absolute paths.</source>
         <translation>„open“ nimmt „files“, eine Liste absoluter Pfade.</translation>
+    </message>
+    <message>
+        <source>“{0}” is no name on the Hub; write owner/name.</source>
+        <translation>„{0}“ ist kein Name auf dem Hub; schreiben Sie Besitzer/Name.</translation>
     </message>
     <message>
         <source>“{0}” is not a model on the Hub; write owner/name or owner/name:Q8_0.</source>
