@@ -43,7 +43,8 @@ class Switch:
 
     def start(self) -> None:
         self._leave = self._loop.subscribe(self._note)
-        self._change()
+        if self._loop.settings["server.enabled"]:
+            self._change()
 
     def close(self) -> None:
         if self._leave is not None:
@@ -57,8 +58,7 @@ class Switch:
             self._change()
 
     def _change(self) -> None:
-        if self._server is not None or self._loop.settings["server.enabled"]:
-            threading.Thread(target=self._apply, name="api-switch", daemon=True).start()
+        threading.Thread(target=self._apply, name="api-switch", daemon=True).start()
 
     def _apply(self) -> None:
         with self._changing:

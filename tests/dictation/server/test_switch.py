@@ -33,7 +33,7 @@ def is_served(port):
 
 
 def wait_until(is_so):
-    deadline_s = time.monotonic() + 20
+    deadline_s = time.monotonic() + 60  # the libraries are imported first
     while not is_so():
         assert time.monotonic() < deadline_s
         time.sleep(0.02)
