@@ -33,7 +33,6 @@ from ui.tray import Tray, face_icon
 from ui.window import MainWindow
 
 LOOK_FOR_UPDATES_MS = 3600 * 1000  # how often it is seen whether a day has passed
-SWITCH_S = 0.0005
 WARM_UP_MS = 400  # after the start, when what was asked for is on screen
 HINT_TAKES = 3  # for how many takes "Esc to cancel" is shown
 TRAY_NOTE = QT_TRANSLATE_NOOP(
@@ -349,8 +348,6 @@ def main(
     if control.is_running():
         control.ask({"do": "open", "files": files} if files else {"do": "show"})
         return 0
-    # PySide gives the interpreter away at each call; getting it back from a busy engine takes up to 5 ms by default
-    sys.setswitchinterval(SWITCH_S)
     qt = QApplication(argv)
     qt.setApplicationName("Sayso")
     qt.setDesktopFileName("sayso")
