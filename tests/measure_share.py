@@ -29,7 +29,7 @@ def limits(threads: int) -> dict[str, float]:
     """Bytes read and int8 multiply-adds per second, by kind."""
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/peak"
-        subprocess.run(["g++", "-O3", "-march=native", "-pthread", str(PEAK), "-o", program], check=True)
+        subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-pthread", str(PEAK), "-o", program], check=True)
         lines = subprocess.run([program, str(threads)], check=True, capture_output=True, text=True).stdout.split("\n")
     return {name: float(value) for name, value in (line.split() for line in lines if line)}
 

@@ -1,5 +1,5 @@
 // What this processor can do at most: int8 products and memory reads, all threads at once. For tests/measure_share.py:
-//     g++ -O3 -march=native -pthread peak.cpp -o peak && ./peak 2
+//     g++ -std=c++17 -O3 -march=native -pthread peak.cpp -o peak && ./peak 2
 #include <immintrin.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -40,14 +40,22 @@ struct alignas(64) Shapes {
     uint16_t bytes[16] = {};
     uint8_t rows[16] = {};
 };
-double amx(int) {
+constexpr Shapes full_tiles() {
     Shapes shapes;
     for (int i = 0; i < 8; i++) shapes.bytes[i] = 64, shapes.rows[i] = 16;
+    return shapes;
+}
+constexpr Shapes SHAPES = full_tiles();  // in memory before its address is taken: the instruction's operand is not tracked
+
+double amx(int) {
     alignas(64) static const uint8_t zeros[1024] = {};
-    _tile_loadconfig(&shapes);
+    _tile_loadconfig(&SHAPES);
     _tile_loadd(6, zeros, 64);
     _tile_loadd(7, zeros, 64);
-    _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
     const int n = 5000000;
     for (int i = 0; i < n; i++) {
         _tile_dpbusd(0, 6, 7);
@@ -75,6 +83,7 @@ double vnni(int thread) {
 #endif
 
 int main(int argc, char** argv) {
+    std::setvbuf(stdout, nullptr, _IOLBF, 1024);
     const int n_threads = argc > 1 ? std::atoi(argv[1]) : 1;
     constexpr size_t BYTES = size_t(256) << 20;  // per thread
     std::vector<std::vector<uint64_t>> memory(n_threads, std::vector<uint64_t>(BYTES / 8, 1));
