@@ -15,48 +15,39 @@ from engine.runtime import HEAD_SIZE, Dims
 
 @dataclass
 class Slabs:
-    """Keys and values of every decoder layer, head-major: [1, heads, n_text_ctx, 64] each."""
+    """Keys and values of every decoder layer, head-major: [2, heads, n_text_ctx, 64] each, keys first."""
 
-    keys: list[mx.array]
-    values: list[mx.array]
+    layers: list[mx.array]
 
     @staticmethod
     def empty(dims: Dims, dtype: mx.Dtype) -> Slabs:
-        shape = (1, dims.n_text_head, dims.n_text_ctx, HEAD_SIZE)
-        slabs = Slabs(
-            [mx.zeros(shape, dtype) for _ in range(dims.n_text_layer)],
-            [mx.zeros(shape, dtype) for _ in range(dims.n_text_layer)],
-        )
+        shape = (2, dims.n_text_head, dims.n_text_ctx, HEAD_SIZE)
         # + 0 so that each gets a buffer of its own, not one broadcast scalar
-        slabs.keys = [mx.contiguous(k + 0) for k in slabs.keys]
-        slabs.values = [mx.contiguous(v + 0) for v in slabs.values]
-        mx.eval(slabs.keys, slabs.values)
-        return slabs
+        layers = [mx.contiguous(mx.zeros(shape, dtype) + 0) for _ in range(dims.n_text_layer)]
+        mx.eval(layers)
+        return Slabs(layers)
 
 
 @dataclass(frozen=True)
 class CrossKV:
-    """Cross-attention keys and values of every decoder layer, [1, heads, n_positions, 64] each."""
+    """Cross-attention keys and values of every decoder layer, [2, heads, n_positions, 64] each, keys first."""
 
-    keys: list[mx.array]
-    values: list[mx.array]
+    layers: list[mx.array]
 
     @property
     def n_positions(self) -> int:
-        return int(self.keys[0].shape[2])
+        return int(self.layers[0].shape[2])
 
     def part(self, start: int, end: int) -> CrossKV:
         """Positions start to end, copied."""
-        return CrossKV(
-            [mx.contiguous(k[:, :, start:end]) for k in self.keys],
-            [mx.contiguous(v[:, :, start:end]) for v in self.values],
-        )
+        return CrossKV([mx.contiguous(kv[:, :, start:end]) for kv in self.layers])
 
     @staticmethod
     def join(parts: list[CrossKV]) -> CrossKV:
         """Positions of several, one after the other."""
-        layers = range(len(parts[0].keys))
-        return CrossKV(
-            [mx.concatenate([part.keys[i] for part in parts], axis=2) for i in layers],
-            [mx.concatenate([part.values[i] for part in parts], axis=2) for i in layers],
-        )
+        return CrossKV([mx.concatenate(list(kv), axis=2) for kv in zip(*(part.layers for part in parts), strict=True)])
+
+
+def keys_values(kv: mx.array) -> tuple[mx.array, mx.array]:
+    """A layer's keys and values, [1, heads, n, 64] each: views."""
+    return kv[:1], kv[1:]

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import mlx.core as mx
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.cache import CrossKV, Slabs
+from engine.cache import CrossKV, Slabs, keys_values
 from engine.kernels.step import KernelChooser, KernelStep
 from engine.model import Decoder, attention, gelu, join_heads, split_heads
 from engine.runtime import VERIFY_LIMIT, Choice, Dims, Rules
@@ -117,7 +118,19 @@ class Pending:
     key: mx.array  # random key, for sampling
 
 
-StepFunction = Callable[..., tuple[mx.array, ...]]
+class StepInputs(NamedTuple):
+    """What one step's graph is given."""
+
+    logits: mx.array  # pending, (1, rows)
+    state: mx.array  # int32 (8,)
+    slabs: list[mx.array]  # as in `Slabs`
+    cross: list[mx.array]  # as in `CrossKV`
+    heat: mx.array | None = None  # the temperature and
+    key: mx.array | None = None  # a random key, when sampling
+
+
+Step = Callable[[StepInputs], tuple[mx.array, ...]]  # record, logits, state, random key when sampling, slabs if new
+StepFunction = Callable[..., tuple[mx.array, ...]]  # the same of the single inputs, as MLX compiles it
 
 
 class FusedDecoder:
@@ -150,43 +163,35 @@ class FusedDecoder:
         x = self.decoder.table.take(tokens) + self.decoder.positions[at]
         for i, layer in enumerate(self.decoder.layers):
             q = self._write(layer.qkv(layer.norm(x)), state, slabs, i)
-            x = x + layer.out(join_heads(attention(q, slabs.keys[i], slabs.values[i], seen)))
+            x = x + layer.out(join_heads(attention(q, *keys_values(slabs.layers[i]), seen)))
             q = split_heads(layer.cross_q(layer.cross_norm(x)))
-            x = x + layer.cross_out(join_heads(attention(q, cross.keys[i], cross.values[i])))
+            x = x + layer.cross_out(join_heads(attention(q, *keys_values(cross.layers[i]))))
             x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
         return self.decoder.norm(x)
 
     def _write(self, qkv: mx.array, state: mx.array, slabs: Slabs, i: int) -> mx.array:
         """K and V rows of qkv (n, 3 * d) into layer i's slabs; q as [1, heads, n, 64]."""
         if self.kernels is not None:
-            return self.kernels.write_rows(qkv, state, slabs.keys[i], slabs.values[i])
+            return self.kernels.write_rows(qkv, state, slabs.layers[i])
         q, k, v = (split_heads(part) for part in mx.split(qkv, 3, axis=-1))
-        slabs.keys[i] = mx.slice_update(slabs.keys[i], k, state[:1], axes=[2])
-        slabs.values[i] = mx.slice_update(slabs.values[i], v, state[:1], axes=[2])
+        slabs.layers[i] = mx.slice_update(slabs.layers[i], mx.concatenate([k, v]), state[:1], axes=[2])
         return q
 
     def append(self, tokens: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
         """Append tokens (n,) at slab row state[0]: raw logits (n, rows), lazily. Updates `slabs`."""
-        slab_arrays, slabs.keys, slabs.values = (slabs.keys, slabs.values), [], []
+        layers, slabs.layers = slabs.layers, []
         # a graph is kept for every length that is compiled: long prompts, of which there are many, are not
         run = self._append if tokens.shape[0] <= VERIFY_LIMIT else self._append_block
-        logits, *written = run(tokens, state, *slab_arrays, cross.keys, cross.values)
-        n = self.dims.n_text_layer
-        slabs.keys, slabs.values = (written[:n], written[n:]) if written else slab_arrays
+        logits, *written = run(tokens, state, layers, cross.layers)
+        slabs.layers = written or layers
         return logits
 
     def _append_block(
-        self,
-        tokens: mx.array,
-        state: mx.array,
-        keys: list[mx.array],
-        values: list[mx.array],
-        cross_keys: list[mx.array],
-        cross_values: list[mx.array],
+        self, tokens: mx.array, state: mx.array, layers: list[mx.array], cross: list[mx.array]
     ) -> tuple[mx.array, ...]:
-        slabs = Slabs(list(keys), list(values))
-        logits = self.logits(self.block(tokens, state, slabs, CrossKV(cross_keys, cross_values)))
-        return (logits,) if self.kernels is not None else (logits, *slabs.keys, *slabs.values)
+        slabs = Slabs(list(layers))
+        logits = self.logits(self.block(tokens, state, slabs, CrossKV(cross)))
+        return (logits,) if self.kernels is not None else (logits, *slabs.layers)
 
     def logits(self, states: mx.array) -> mx.array:
         """Final states (n, d) -> raw logits (n, rows), f32; rows from n_vocab on are padding."""
@@ -197,82 +202,69 @@ class FusedDecoder:
 
         Returns the record, f32 (2,): token id and log-probability. Updates `pending` and `slabs`.
         """
-        run = self._steps.get((rules, temperature > 0)) or self._build(rules, temperature > 0)
-        heat = mx.array(temperature, mx.float32)
-        slab_arrays, slabs.keys, slabs.values = (slabs.keys, slabs.values), [], []
+        sampling = temperature > 0
+        run = self._steps.get((rules, sampling)) or self._build(rules, sampling)
+        chance = (mx.array(temperature, mx.float32), pending.key) if sampling else ()
+        layers, slabs.layers = slabs.layers, []
         # the graph is now the only holder of the slabs, so that MLX may write into them
-        record, pending.logits, pending.state, pending.key, *written = run(
-            heat, pending.logits, pending.state, pending.key, *slab_arrays, cross.keys, cross.values
-        )
-        n = self.dims.n_text_layer
-        slabs.keys, slabs.values = (written[:n], written[n:]) if written else slab_arrays
+        record, pending.logits, pending.state, *rest = run(pending.logits, pending.state, layers, cross.layers, *chance)
+        if sampling:
+            pending.key = rest.pop(0)
+        slabs.layers = rest or layers
         return record
 
     def _build(self, rules: Rules, sampling: bool) -> StepFunction:
-        step = self._plain_step(rules, sampling) if self.kernels is None else self._kernel_step(rules, sampling)
-        run: StepFunction = mx.compile(step) if self.compiled else step
-        self._steps[rules, sampling] = run
-        return run
+        step = self._plain_step(rules) if self.kernels is None else self._kernel_step(rules)
 
-    def _plain_step(self, rules: Rules, sampling: bool) -> StepFunction:
+        def run(*given: Any) -> tuple[mx.array, ...]:
+            return step(StepInputs(*given))
+
+        self._steps[rules, sampling] = mx.compile(run) if self.compiled else run
+        return self._steps[rules, sampling]
+
+    def _plain_step(self, rules: Rules) -> Step:
         chooser = self.chooser(rules)
 
-        def step(
-            heat: mx.array,
-            logits: mx.array,
-            state: mx.array,
-            key: mx.array,
-            keys: list[mx.array],
-            values: list[mx.array],
-            cross_keys: list[mx.array],
-            cross_values: list[mx.array],
-        ) -> tuple[mx.array, ...]:
-            token, record, key = _pick(chooser, sampling, heat, logits, state, key)
-            slabs = Slabs(list(keys), list(values))
-            states = self.block(token, state, slabs, CrossKV(cross_keys, cross_values))
-            following = chooser.next_state(state, token)
-            return (record, self.logits(states), following, key, *slabs.keys, *slabs.values)
+        def step(given: StepInputs) -> tuple[mx.array, ...]:
+            token, record, *key = _pick(chooser, given)
+            slabs = Slabs(list(given.slabs))
+            states = self.block(token, given.state, slabs, CrossKV(given.cross))
+            following = chooser.next_state(given.state, token)
+            return (record, self.logits(states), following, *key, *slabs.layers)
 
         return step
 
-    def _kernel_step(self, rules: Rules, sampling: bool) -> StepFunction:
+    def _kernel_step(self, rules: Rules) -> Step:
         kernels, chooser = self.kernels, self.chooser(rules)
         assert kernels is not None
         choose = KernelChooser(kernels, rules, *chooser.masks)
 
-        def step(
-            heat: mx.array,
-            logits: mx.array,
-            state: mx.array,
-            key: mx.array,
-            keys: list[mx.array],
-            values: list[mx.array],
-            cross_keys: list[mx.array],
-            cross_values: list[mx.array],
-        ) -> tuple[mx.array, ...]:
-            if sampling:
-                token, record, key = _pick(chooser, sampling, heat, logits, state, key)
+        def step(given: StepInputs) -> tuple[mx.array, ...]:
+            state = given.state
+            if given.key is not None:
+                token, record, *key = _pick(chooser, given)
                 following = chooser.next_state(state, token)
                 x = (self.decoder.table.take(token) + self.decoder.positions[state[:1]]).astype(mx.float32)[0]
             else:
-                record, following, x = choose(logits, state)
-            slabs, cross = Slabs(keys, values), CrossKV(cross_keys, cross_values)
-            return record, kernels.logits(x, state, slabs, cross), following, key
+                key = []
+                record, following, x = choose(given.logits, state)
+            logits = kernels.logits(x, state, Slabs(given.slabs), CrossKV(given.cross))
+            return (record, logits, following, *key)
 
         return step
 
 
-def _pick(
-    chooser: Chooser, sampling: bool, heat: mx.array, logits: mx.array, state: mx.array, key: mx.array
-) -> tuple[mx.array, mx.array, mx.array]:
-    """A token (1,) in plain MLX, its record, and the next random key."""
-    if sampling:
-        pair = mx.random.split(key)
-        token, logprob = chooser.sample(logits, state[None], heat, pair[0])
-        key = pair[1]
+def _pick(chooser: Chooser, given: StepInputs) -> list[mx.array]:
+    """A token (1,) in plain MLX, its record, and when sampling the next random key."""
+    states = given.state[None]
+    if given.heat is None or given.key is None:
+        token, logprob = chooser.greedy(given.logits, states)
+        keys = []
     else:
-        token, logprob = chooser.greedy(logits, state[None])
-    return token, mx.concatenate([token.astype(mx.float32), logprob]), key
+        pair = mx.random.split(given.key)
+        token, logprob = chooser.sample(given.logits, states, given.heat, pair[0])
+        keys = [pair[1]]
+    return [token, mx.concatenate([token.astype(mx.float32), logprob]), *keys]
 
 
 def read_choice(record: mx.array) -> Choice:

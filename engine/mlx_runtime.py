@@ -26,6 +26,7 @@ from engine.checkpoint import Checkpoint
 from engine.errors import Cancelled, DeviceError, OptionError
 from engine.fused import FusedDecoder, Pending, read_choice, state_row
 from engine.growing import GrowingAudio
+from engine.kernels.encoder import EncoderKernels
 from engine.kernels.step import KernelStep, q6_k_product
 from engine.model import KV, Model
 from engine.runtime import F32, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
@@ -96,7 +97,7 @@ class Encoded:
         return Encoded(states, kv, CrossKV.join([self.cross, other.cross])).evaluated()
 
     def evaluated(self) -> Encoded:
-        mx.eval(self.states, self.kv, self.cross.keys, self.cross.values)
+        mx.eval(self.states, self.kv, self.cross.layers)
         return self
 
 
@@ -139,11 +140,15 @@ class MlxRuntime:
         use_kernels = not on_cpu and kernels
         compiled = not on_cpu if compiled is None else compiled
         q6_k = q6_k_product(self._device) if use_kernels else None
-        self.model = Model(checkpoint, self.dtype, widen, compiled, q6_k)
+        on_cuda = self._device == "cuda" and kernels  # where they measured faster; nobody has on Metal yet
+        self.model = Model(checkpoint, self.dtype, widen, compiled, q6_k, EncoderKernels("cuda") if on_cuda else None)
         merged = checkpoint.dims.n_text_state <= MERGED_STATE if merged is None else merged
         self.fused = self._fused(use_kernels, merged and self._device == "cuda", compiled)
         self.bucket = 1 if on_cpu else BUCKET
         self.ahead = use_kernels  # plain MLX writes a slab in place only when no step runs that reads it
+        self._frames = mx.array(np.zeros((2 * N_AUDIO_CTX + 3, self.dims.n_mels), np.float32))
+        mx.eval(self._frames)
+        self._host_frames = np.array(self._frames, copy=False)  # the same memory
         self._silences: dict[float, Silence] = {}
         self._cancelled: Callable[[], bool] | None = None
 
@@ -177,10 +182,11 @@ class MlxRuntime:
 
     def check_cancel(self) -> None:
         if self._cancelled is not None and self._cancelled():
+            mx.synchronize()  # what still runs reads frames and slabs that are written next
             raise Cancelled("Stopped.")
 
     def close(self) -> None:
-        del self.fused, self.model
+        del self.fused, self.model, self._host_frames, self._frames
         self._silences.clear()
         gc.collect()  # compiled functions and what they belong to hold each other
         mx.synchronize()
@@ -198,15 +204,21 @@ class MlxRuntime:
 
     def _encode_window(self, mel: F32) -> MlxAudio:
         self.check_cancel()
-        frames = np.zeros((2 * N_AUDIO_CTX + 1, self.dims.n_mels), np.float32)  # and one beyond the window
-        frames[:-1] = mel
-        states, cross = self.model.window(self.upload(frames), self._between_layers)
-        mx.eval(states, cross.keys, cross.values)
+        frames = self.upload(mel, zeros=1)  # beyond the window
+        states, cross = self.model.window(frames, self._between_layers)
+        mx.eval(states, cross.layers)
         return MlxAudio(states, cross, N_AUDIO_CTX)
 
-    def upload(self, frames: F32) -> mx.array:
-        """Mel frames on the device, in the dtype of the activations: half as much to move where that is f16."""
-        return mx.array(frames.astype(np.float32 if self.dtype == mx.float32 else np.float16))
+    def upload(self, frames: F32, zeros: int = 0) -> mx.array:
+        """Mel frames (n, n_mels) f32, and rows of zeros, where the device reads them; they hold until the next call.
+
+        Always the same buffer: a new one is, on CUDA, often one that lay on the device and is moved first. And f32 as
+        they come: NumPy takes longer to make them f16 than a small GPU to encode them.
+        """
+        n = len(frames) + zeros
+        self._host_frames[: len(frames)] = frames
+        self._host_frames[len(frames) : n] = 0
+        return self._frames[:n]
 
     def encoder_stream(self) -> MlxEncoderStream:
         return MlxEncoderStream(self)
@@ -232,8 +244,8 @@ class MlxRuntime:
         """The cache for a mel level, rounded to 0.5; made on first use."""
         level = max(round(level / SILENCE_STEP) * SILENCE_STEP, MEL_FLOOR)
         if level not in self._silences:
-            frames = mx.full((2 * N_AUDIO_CTX, self.dims.n_mels), level, self.dtype)
-            edge = mx.zeros((1, self.dims.n_mels), self.dtype)
+            frames = mx.full((2 * N_AUDIO_CTX, self.dims.n_mels), level, mx.float32)
+            edge = mx.zeros((1, self.dims.n_mels), mx.float32)
             made = self.encode_block(mx.concatenate([frames, edge]), 0, None, None)
             self._silences[level] = Silence(made.states, made.kv, made.cross)
         return self._silences[level]
@@ -244,7 +256,7 @@ class MlxRuntime:
         if silence is not None and n < N_AUDIO_CTX:
             states = mx.concatenate([states, silence.states[n:]])
             cross = CrossKV.join([cross, silence.cross.part(n, N_AUDIO_CTX)])
-            mx.eval(states, cross.keys, cross.values)
+            mx.eval(states, cross.layers)
         return MlxAudio(states, cross, n)
 
     def decoder(self, audio: MlxAudio) -> MlxDecoder:
@@ -409,7 +421,7 @@ class MlxDecoder:
         self._settle()
         state = mx.array([self._length, 0, 0, 0, 0, len(tokens), 0, 0], mx.int32)
         logits = self._fused.append(mx.array(list(tokens), mx.int32), state, self.slabs, self._cross)
-        mx.eval(logits, self.slabs.keys, self.slabs.values)
+        mx.eval(logits, self.slabs.layers)
         return logits
 
     def _choose_last(self, pending: Pending, rules: Rules, temperature: float) -> Choice:
@@ -430,7 +442,7 @@ class MlxDecoder:
         slabs = Slabs.empty(self._runtime.dims, self._runtime.dtype)
         record = self._fused.step(pending, slabs, self._cross, rules, 0.0)
         dot = io.StringIO()
-        mx.export_to_dot(dot, record, pending.logits, pending.state, *slabs.keys, *slabs.values)
+        mx.export_to_dot(dot, record, pending.logits, pending.state, *slabs.layers)
         return re.findall(r'label ="(\w+)"', dot.getvalue())
 
     def _submit_ahead(self, pending: Pending, rules: Rules, temperature: float) -> mx.array:
@@ -441,5 +453,5 @@ class MlxDecoder:
 
     def _submit_and_wait(self, pending: Pending, rules: Rules, temperature: float) -> mx.array:
         record = self._fused.step(pending, self.slabs, self._cross, rules, temperature)
-        mx.eval(record, pending.logits, pending.state, pending.key, self.slabs.keys, self.slabs.values)
+        mx.eval(record, pending.logits, pending.state, pending.key, self.slabs.layers)
         return record

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from engine.cache import CrossKV
+from engine.cache import CrossKV, keys_values
 from engine.checkpoint import Checkpoint
+from engine.kernels.encoder import EncoderKernels
 from engine.runtime import HEAD_SIZE, N_AUDIO_CTX, Dims
 from engine.weights import Linear, Loader, Matrix, Multiply, Norm
 
@@ -43,12 +44,28 @@ def attention(q: mx.array, k: mx.array, v: mx.array, mask: mx.array | None = Non
     return mx.fast.scaled_dot_product_attention(q, k, v, scale=HEAD_SIZE**-0.5, mask=mask)
 
 
+class ShiftedNorm:
+    """Layer norm of x + shift, where the row `shift` holds the biases that were left out of the residual stream x.
+
+    So a residual sum is one operation, `Linear.added_to`, and what it lacks is added where x is read anyway.
+    """
+
+    def __init__(self, norm: Norm, shift: mx.array, kernels: EncoderKernels | None) -> None:
+        self._norm, self._shift, self._kernels = norm, shift, kernels
+        self._table = mx.stack([shift, norm.weight, norm.bias])
+        mx.eval(self._shift, self._table)
+
+    def __call__(self, x: mx.array) -> mx.array:
+        """x (n, d) -> (n, d)."""
+        return self._norm(x + self._shift) if self._kernels is None else self._kernels.norm(x, self._table)
+
+
 @dataclass(frozen=True)
 class EncoderLayer:
-    norm: Norm
+    norm: ShiftedNorm
     qkv: Linear  # q, k, v stacked
-    out: Linear
-    mlp_norm: Norm
+    out: Linear  # its bias is in the norms that follow, as that of fc2
+    mlp_norm: ShiftedNorm
     fc1: Linear
     fc2: Linear
 
@@ -60,7 +77,6 @@ class DecoderLayer:
     out: Linear
     cross_norm: Norm
     cross_q: Linear
-    cross_kv: Linear  # k, v stacked; used once per window
     cross_out: Linear
     mlp_norm: Norm
     fc1: Linear
@@ -68,47 +84,72 @@ class DecoderLayer:
 
 
 class Encoder:
-    def __init__(self, load: Loader, widen: bool, compiled: bool) -> None:
+    def __init__(self, load: Loader, widen: bool, compiled: bool, kernels: EncoderKernels | None = None) -> None:
         """widen: hold quantized matrices dense, for devices where that is faster.
 
         compiled: fuse elementwise operations, and submit PIECE_LAYERS at once rather than one by one.
+        kernels: of ours, for f16 on a GPU; None for plain MLX.
         """
         dims = load.checkpoint.dims
+        self._kernels = kernels
+        self._dtype = load.dtype
         # (out, in, 3) -> (3 * in, out): a convolution is one product over three frames side by side
         conv1, conv2 = (load.array(f"encoder.conv{i}.weight").transpose(2, 1, 0) for i in (1, 2))
         self.conv1 = mx.contiguous(conv1.reshape(-1, dims.n_audio_state))
         self.conv2 = mx.contiguous(conv2.reshape(-1, dims.n_audio_state))
         self.conv1_bias, self.conv2_bias = load.array("encoder.conv1.bias"), load.array("encoder.conv2.bias")
         self.positions = load.array("encoder.embed_positions.weight")
-        self.layers = [self._layer(load, f"encoder.layers.{i}", widen) for i in range(dims.n_audio_layer)]
-        self.norm = load.norm("encoder.layer_norm")
+        self.layers: list[EncoderLayer] = []
+        shift = mx.zeros(dims.n_audio_state, mx.float32)
+        for i in range(dims.n_audio_layer):
+            layer, shift = self._layer(load, f"encoder.layers.{i}", widen, shift)
+            self.layers.append(layer)
+        self.norm = self._norm(load, "encoder.layer_norm", shift)
         self.piece_layers = PIECE_LAYERS if compiled else 1
         self._attended = [_function(layer, compiled) for layer in self.layers]
         mx.eval(self.conv1, self.conv2)
 
-    @staticmethod
-    def _layer(load: Loader, at: str, widen: bool) -> EncoderLayer:
-        return EncoderLayer(
-            load.norm(f"{at}.self_attn_layer_norm"),
+    def _norm(self, load: Loader, name: str, shift: mx.array) -> ShiftedNorm:
+        return ShiftedNorm(load.norm(name), shift.astype(load.dtype), self._kernels)
+
+    def _layer(self, load: Loader, at: str, widen: bool, shift: mx.array) -> tuple[EncoderLayer, mx.array]:
+        """The layer, given the biases (d,) f32 that the residual stream lacks before it, and what it lacks after it."""
+        out = load.linear(f"{at}.self_attn.out_proj", widen=widen)
+        fc2 = load.linear(f"{at}.fc2", widen=widen)
+        between = shift if out.bias is None else shift + out.bias
+        after = between if fc2.bias is None else between + fc2.bias
+        layer = EncoderLayer(
+            self._norm(load, f"{at}.self_attn_layer_norm", shift),
             load.linear(*(f"{at}.self_attn.{x}_proj" for x in "qkv"), widen=widen),
-            load.linear(f"{at}.self_attn.out_proj", widen=widen),
-            load.norm(f"{at}.final_layer_norm"),
+            out,
+            self._norm(load, f"{at}.final_layer_norm", between),
             load.linear(f"{at}.fc1", widen=widen),
-            load.linear(f"{at}.fc2", widen=widen),
+            fc2,
         )
+        return layer, after
 
     def stem(self, frames: mx.array, first: int) -> mx.array:
         """Positions first, first + 1, … from mel frames: (n, d).
 
         frames: mel frames 2 * first - 2 (or 0, at the left edge) up to and with 2 * (first + n), the one to the right.
         """
-        if first == 0:  # what lies left of the window is zero, before each convolution
-            frames = mx.concatenate([mx.zeros((1, frames.shape[1]), frames.dtype), frames])
-        x = gelu(_three(frames, 1) @ self.conv1 + self.conv1_bias)
-        if first == 0:
-            x = mx.concatenate([mx.zeros((1, x.shape[1]), x.dtype), x])
-        x = gelu(_three(x, 2) @ self.conv2 + self.conv2_bias)
+        left = int(first == 0)  # what lies left of the window is zero, before each convolution
+        x = gelu(self._three(frames, 1, left) @ self.conv1 + self.conv1_bias)
+        x = gelu(self._three(x, 2, left) @ self.conv2 + self.conv2_bias)
         return x + self.positions[first : first + x.shape[0]]
+
+    def _three(self, x: mx.array, step: int, left: int) -> mx.array:
+        """Every `step`-th window of three rows, side by side: (rows, c) -> (n, 3 * c).
+
+        left: rows of zeros before the first. n is (left + rows - 2) / step, rounded up.
+        """
+        n, columns = -(-(left + x.shape[0] - 2) // step), x.shape[1]
+        if self._kernels is not None:
+            return self._kernels.three(x, n, step, left)
+        x = x.astype(self._dtype)
+        if left:
+            x = mx.concatenate([mx.zeros((left, columns), x.dtype), x])
+        return mx.as_strided(x, (n, 3 * columns), (step * columns, 1))  # rows follow each other in memory
 
     def __call__(
         self,
@@ -144,8 +185,8 @@ def projected(layer: EncoderLayer, x: mx.array) -> list[mx.array]:
 
 def attended(layer: EncoderLayer, x: mx.array, q: mx.array, keys: mx.array, values: mx.array) -> mx.array:
     """The rest of a layer: x (n, d) after attention over the keys and the feed-forward part."""
-    x = x + layer.out(join_heads(attention(q, keys, values)))
-    return x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
+    x = layer.out.added_to(x, join_heads(attention(q, keys, values)))
+    return layer.fc2.added_to(x, gelu(layer.fc1(layer.mlp_norm(x))))
 
 
 def _function(layer: EncoderLayer, compiled: bool) -> LayerFunction:
@@ -157,12 +198,6 @@ def _function(layer: EncoderLayer, compiled: bool) -> LayerFunction:
     return mx.compile(run) if compiled else run
 
 
-def _three(x: mx.array, step: int) -> mx.array:
-    """Every `step`-th window of three rows, side by side: (n + 2, c) -> (n / step, 3 * c), rounded up."""
-    n, columns = -(-(x.shape[0] - 2) // step), x.shape[1]
-    return mx.as_strided(x, (n, 3 * columns), (step * columns, 1))  # rows follow each other in memory
-
-
 class Decoder:
     def __init__(self, load: Loader, widen_cross: bool) -> None:
         """widen_cross: hold the matrices for cross-attention K and V dense; they belong to encoding."""
@@ -170,18 +205,21 @@ class Decoder:
         self.n_vocab = dims.n_vocab
         self.table: Matrix = load.matrix(["decoder.embed_tokens.weight"], pad_rows_to=VOCAB_ROWS)
         self.positions = load.array("decoder.embed_positions.weight")
-        self.layers = [self._layer(load, f"decoder.layers.{i}", widen_cross) for i in range(dims.n_text_layer)]
+        names = [f"decoder.layers.{i}" for i in range(dims.n_text_layer)]
+        self.layers = [self._layer(load, name) for name in names]
         self.norm = load.norm("decoder.layer_norm")
+        # k and v of all layers stacked, used once per window
+        matrices = [f"{name}.encoder_attn.{x}_proj" for name in names for x in "kv"]
+        self.cross_kv = load.linear(*matrices, widen=widen_cross)
 
     @staticmethod
-    def _layer(load: Loader, at: str, widen_cross: bool) -> DecoderLayer:
+    def _layer(load: Loader, at: str) -> DecoderLayer:
         return DecoderLayer(
             load.norm(f"{at}.self_attn_layer_norm"),
             load.linear(*(f"{at}.self_attn.{x}_proj" for x in "qkv")),
             load.linear(f"{at}.self_attn.out_proj"),
             load.norm(f"{at}.encoder_attn_layer_norm"),
             load.linear(f"{at}.encoder_attn.q_proj"),
-            load.linear(*(f"{at}.encoder_attn.{x}_proj" for x in "kv"), widen=widen_cross),
             load.linear(f"{at}.encoder_attn.out_proj"),
             load.norm(f"{at}.final_layer_norm"),
             load.linear(f"{at}.fc1"),
@@ -190,9 +228,9 @@ class Decoder:
 
     def cross(self, states: mx.array) -> CrossKV:
         """Cross-attention K and V of encoder states (n, d), contiguous; computed once per window."""
-        stacked = (layer.cross_kv(states).reshape(states.shape[0], 2, -1, HEAD_SIZE) for layer in self.layers)
-        both = [mx.contiguous(kv.transpose(1, 2, 0, 3)) for kv in stacked]
-        return CrossKV([kv[:1] for kv in both], [kv[1:] for kv in both])
+        n = states.shape[0]
+        both = mx.contiguous(self.cross_kv(states).reshape(n, -1, HEAD_SIZE).transpose(1, 0, 2))
+        return CrossKV(list(both.reshape(len(self.layers), 2, -1, n, HEAD_SIZE)))
 
     def reference(
         self,
@@ -219,9 +257,10 @@ class Decoder:
             seen = mx.arange(k.shape[2])[None] <= mx.arange(start, k.shape[2])[:, None]
             x = x + layer.out(join_heads(_probabilities(q, k, seen) @ v))
             q = split_heads(layer.cross_q(layer.cross_norm(x)))
-            looked_at = _probabilities(q, cross.keys[i])
+            keys, values = keys_values(cross.layers[i])
+            looked_at = _probabilities(q, keys)
             watch(i, looked_at)
-            x = x + layer.cross_out(join_heads(looked_at @ cross.values[i]))
+            x = x + layer.cross_out(join_heads(looked_at @ values))
             x = x + layer.fc2(gelu(layer.fc1(layer.mlp_norm(x))))
         return self.table.product(self.norm(x))[:, : self.n_vocab]
 
@@ -244,15 +283,17 @@ class Model:
         widen_encoder: bool,
         compiled: bool = False,
         multiply_q6_k: Multiply | None = None,
+        encoder_kernels: EncoderKernels | None = None,
     ) -> None:
         """compiled: compile the encoder.
 
         multiply_q6_k: the kernel for products of packed Q6_K matrices; None makes them dense.
+        encoder_kernels: as for `Encoder`.
         """
         self.dims: Dims = checkpoint.dims
         self.dtype = dtype
         load = Loader(checkpoint, dtype, multiply_q6_k)
-        self.encoder = Encoder(load, widen_encoder, compiled)
+        self.encoder = Encoder(load, widen_encoder, compiled, encoder_kernels)
         self.decoder = Decoder(load, widen_encoder)
         self._window = _window_pieces(self.encoder, self.decoder, compiled)
 
@@ -265,9 +306,8 @@ class Model:
         for piece in self._window[:-1]:
             x = piece(x)[0]
             between(x)
-        states, *kv = self._window[-1](x)
-        n = self.dims.n_text_layer
-        return states, CrossKV(kv[:n], kv[n:])
+        states, *cross = self._window[-1](x)
+        return states, CrossKV(cross)
 
 
 def _window_pieces(encoder: Encoder, decoder: Decoder, compiled: bool) -> list[Callable[[mx.array], list[mx.array]]]:
@@ -284,8 +324,7 @@ def _window_pieces(encoder: Encoder, decoder: Decoder, compiled: bool) -> list[C
             if not is_last:
                 return [x]
             states = encoder.norm(x)
-            cross = decoder.cross(states)
-            return [states, *cross.keys, *cross.values]
+            return [states, *decoder.cross(states).layers]
 
         return mx.compile(run) if compiled else run
 

@@ -21,6 +21,9 @@ U8 = NDArray[np.uint8]
 GROUP = 32  # values that share a scale and a bias
 
 
+SYMMETRIC = (TensorType.Q8_0, TensorType.Q5_0, TensorType.Q4_0)  # whose biases are -scales * 2 ** (bits - 1)
+
+
 @dataclass(frozen=True)
 class Affine:
     """A matrix (rows, columns): packed uint32 (rows, columns * bits / 32), scales and biases (rows, columns / 32)."""

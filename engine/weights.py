@@ -13,7 +13,7 @@ import numpy as np
 from gguf import GGMLQuantizationType as TensorType
 
 from engine.checkpoint import Checkpoint, Tensor
-from engine.repack import GROUP, affine, is_affine
+from engine.repack import GROUP, SYMMETRIC, affine, is_affine
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Dense:
     def arrays(self) -> list[mx.array]:
         return [self.weight]
 
+    def over(self, arrays: list[mx.array]) -> Dense:
+        """The same matrix in other arrays: the first of `arrays()`, moved."""
+        (weight,) = arrays
+        return Dense(weight)
+
 
 @dataclass(frozen=True)
 class Quantized:
@@ -60,6 +65,7 @@ class Quantized:
     scales: mx.array
     biases: mx.array
     bits: int
+    is_symmetric: bool = False  # biases are -scales * 2 ** (bits - 1)
 
     @property
     def n_rows(self) -> int:
@@ -78,13 +84,17 @@ class Quantized:
         return mx.dequantize(self.packed[rows], self.scales[rows], self.biases[rows], group_size=GROUP, bits=self.bits)
 
     def part(self, start: int, end: int) -> Quantized:
-        return Quantized(self.packed[start:end], self.scales[start:end], self.biases[start:end], self.bits)
+        return self.over([array[start:end] for array in self.arrays()])
 
     def dense(self) -> Dense:
         return Dense(mx.dequantize(self.packed, self.scales, self.biases, group_size=GROUP, bits=self.bits))
 
     def arrays(self) -> list[mx.array]:
         return [self.packed, self.scales, self.biases]
+
+    def over(self, arrays: list[mx.array]) -> Quantized:
+        packed, scales, biases = [*arrays, *self.arrays()[len(arrays) :]]
+        return Quantized(packed, scales, biases, self.bits, self.is_symmetric)
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,10 @@ class PackedQ6K:
 
     def arrays(self) -> list[mx.array]:
         return [self.blocks]
+
+    def over(self, arrays: list[mx.array]) -> PackedQ6K:
+        (blocks,) = arrays
+        return PackedQ6K(blocks, self.dtype, self.multiply)
 
 
 def q6_k_values(blocks: mx.array, dtype: mx.Dtype) -> mx.array:
@@ -151,6 +165,12 @@ class Linear:
             return mx.addmm(self.bias, x, self.matrix.weight.T)  # on a GPU the bias costs nothing there
         y = self.matrix.product(x)
         return y if self.bias is None else y + self.bias
+
+    def added_to(self, residual: mx.array, x: mx.array) -> mx.array:
+        """residual (n, rows) + the product without the bias: one operation where the matrix is dense."""
+        if isinstance(self.matrix, Dense):
+            return mx.addmm(residual, x, self.matrix.weight.T)
+        return residual + self.matrix.product(x)
 
     def part(self, start: int, end: int) -> Linear:
         return Linear(self.matrix.part(start, end), None if self.bias is None else self.bias[start:end])
@@ -224,6 +244,7 @@ class Loader:
             column(lambda i: mx.array(parts[i].scales).astype(self.dtype)),
             column(lambda i: mx.array(parts[i].biases).astype(self.dtype)),
             parts[0].bits,
+            tensors[0].type in SYMMETRIC,
         )
 
     def _dense(self, tensor: Tensor) -> mx.array:

@@ -9,13 +9,16 @@ from engine.kernels.matvec import NORM
 WARPS = 8
 THREADS = WARPS * SIMD_WIDTH
 PROJECTING_WARPS = 16  # of a thread group that also makes its head's query: more of them, as each takes several rows
+PROJECTING_ROWS = 4  # rows that a SIMD group takes at once there
 
 _HEAD = """
     const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
+    const DEVICE half_t* keys = kv + head * CONTEXT * 64;
+    const DEVICE half_t* values = keys + HEADS * CONTEXT * 64;
 """
 # QUERY(i) is element i of the head's query
 _ATTEND = """
-    const uint n_keys = FROM_STATE ? (uint)state[0] + 1 : KEYS;
+    const uint n_keys = N_KEYS;
     const uint share = (n_keys + SPLITS - 1) / SPLITS;
     const uint start = split * share;
     const uint end = start + share < n_keys ? start + share : n_keys;
@@ -33,7 +36,7 @@ _ATTEND = """
         const uint j = base + (LANE >> 3);
         float score = 0;
         if (j < end) {
-            const uint4 p = LOAD16(keys + (head * CONTEXT + j) * 64 + lane * 8);
+            const uint4 p = LOAD16(keys + j * 64 + lane * 8);
             const float2 a = HALVES(p.x), b = HALVES(p.y), c = HALVES(p.z), d = HALVES(p.w);
             score = qs[0] * a.x + qs[1] * a.y + qs[2] * b.x + qs[3] * b.y
                   + qs[4] * c.x + qs[5] * c.y + qs[6] * d.x + qs[7] * d.y;
@@ -54,7 +57,7 @@ _ATTEND = """
     float sum = 0, mine[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     for (uint j = first; j < end; j += WARPS * 4) {
         const float weight = exp(scores[j - start] - top);
-        const uint4 p = LOAD16(values + (head * CONTEXT + j) * 64 + lane * 8);
+        const uint4 p = LOAD16(values + j * 64 + lane * 8);
         const float2 a = HALVES(p.x), b = HALVES(p.y), c = HALVES(p.z), d = HALVES(p.w);
         mine[0] += weight * a.x; mine[1] += weight * a.y; mine[2] += weight * b.x; mine[3] += weight * b.y;
         mine[4] += weight * c.x; mine[5] += weight * c.y; mine[6] += weight * d.x; mine[7] += weight * d.y;
@@ -77,37 +80,40 @@ _ATTEND = """
     if (TID == 0) {
         float total = 0;
         for (uint i = 0; i < WARPS; i++) total += sums[i];
-        stats[(split * HEADS + head) * 2] = top;
-        stats[(split * HEADS + head) * 2 + 1] = total;
+        DEVICE float* stats = parts + (SPLITS * 64 * HEADS + (split * HEADS + head) * 2);
+        stats[0] = top;
+        stats[1] = total;
     }
 """
 
 
 def attend(heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
-    """q (heads * 64,) f32 over keys and values [1, heads, keys, 64] f16, by heads * splits thread groups.
+    """q (heads * 64,) f32 over keys and values [2, heads, keys, 64] f16, by heads * splits thread groups.
 
-    from_state: only the first state[0] + 1 keys. Outputs for `matvec.JOIN`: parts (splits, heads * 64), not divided by
-    their sum, and stats (splits, heads, 2): the largest score and the sum of exp(score - largest).
+    from_state: only the first state[0] + 1 keys. Output `parts` for `matvec.JOIN`, (parts_size(...),): for each split
+    heads * 64 values, not divided by their sum; then for each split and head the largest score and the sum of
+    exp(score - largest).
     """
-    return Kernel(
-        "sayso_attend",
-        ("q", "keys", "values", "state"),
-        ("parts", "stats"),
-        _HEAD + _ATTEND.replace("QUERY(lane * 8 + i)", "q[head * 64 + lane * 8 + i]"),
-        THREADS,
-        _constants(heads, keys, splits, from_state, WARPS),
-    )
+    body = _HEAD + _attend(from_state).replace("QUERY(lane * 8 + i)", "q[head * 64 + lane * 8 + i]")
+    inputs = ("q", "kv", "state") if from_state else ("q", "kv")
+    constants = _constants(heads, keys, splits, WARPS)
+    return Kernel(_named("sayso_attend", from_state), inputs, ("parts",), body, THREADS, constants)
 
 
-def _constants(heads: int, keys: int, splits: int, from_state: bool, warps: int) -> dict[str, int]:
-    return {
-        "HEADS": heads,
-        "KEYS": keys,
-        "CONTEXT": keys,
-        "SPLITS": splits,
-        "FROM_STATE": int(from_state),
-        "WARPS": warps,
-    }
+def parts_size(heads: int, splits: int) -> int:
+    return splits * heads * 66
+
+
+def _named(name: str, from_state: bool) -> str:
+    return name + ("_slab" if from_state else "")
+
+
+def _attend(from_state: bool) -> str:
+    return _ATTEND.replace("N_KEYS", "(uint)state[0] + 1" if from_state else "KEYS")
+
+
+def _constants(heads: int, keys: int, splits: int, warps: int) -> dict[str, int]:
+    return {"HEADS": heads, "KEYS": keys, "CONTEXT": keys, "SPLITS": splits, "WARPS": warps}
 
 
 def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
@@ -122,34 +128,43 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
     SHARED(float, xs, K);
     SHARED(float, query, 64);
 {NORM.text}
-    for (uint r = SIMD; r < (FROM_STATE ? 192 : 64); r += WARPS) {{
-        const uint part = r / 64, i = r % 64, row = part * K + head * 64 + i;
-        float acc = 0;
+    for (uint t = SIMD * ROWS; t < {192 if from_state else 64}; t += WARPS * ROWS) {{
+        const uint part = t / 64, e = t % 64, first = part * K + head * 64 + e;
+        float sums[ROWS];
+        UNROLL
+        for (uint r = 0; r < ROWS; r++) sums[r] = 0;
 {format.dot}
-        acc = SIMD_SUM(acc);
-        if (LANE == 0) {{
-            const float value = acc + (float)bias[row];
-            if (part == 0) query[i] = value;
-            else {{
-                DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
-                slab[(head * CONTEXT + (uint)state[0]) * 64 + i] = (half_t)value;
+        UNROLL
+        for (uint r = 0; r < ROWS; r++) {{
+            const float acc = SIMD_SUM(sums[r]);
+            if (LANE == 0) {{
+                const float value = acc + (float)bias[first + r];
+                if (part == 0) query[e + r] = value;
+                {_OWN_ROW if from_state else ""}
             }}
         }}
     }}
     BARRIER;
-{_ATTEND.replace("QUERY(lane * 8 + i)", "query[lane * 8 + i]")}
+{_attend(from_state).replace("QUERY(lane * 8 + i)", "query[lane * 8 + i]")}
 """
-    threads = PROJECTING_WARPS * SIMD_WIDTH
+    n, threads = heads * 64 * (3 if from_state else 1), PROJECTING_WARPS * SIMD_WIDTH
     return Kernel(
-        f"sayso_norm_attend_{format.name}",
-        (*NORM.inputs, *format.inputs, "bias", "keys", "values", "state"),
-        ("parts", "stats"),
+        _named(f"sayso_norm_attend_{format.name}", from_state),
+        (*NORM.inputs, *format.inputs, "bias", "kv", *(("state",) if from_state else ())),
+        ("parts",),
         body,
         threads,
-        {**_constants(heads, keys, splits, from_state, PROJECTING_WARPS), "K": heads * 64, "THREADS": threads},
+        {
+            **_constants(heads, keys, splits, PROJECTING_WARPS),
+            "N": n,
+            "K": heads * 64,
+            "ROWS": PROJECTING_ROWS,
+            "THREADS": threads,
+        },
     )
 
 
+_OWN_ROW = "else ((DEVICE half_t*)(part == 1 ? keys : values))[(uint)state[0] * 64 + e + r] = (half_t)value;"
 _WRITE_ROWS = """
     const uint at = GROUP * THREADS + TID, tokens = (uint)state[5];
     if (at < tokens * 3 * D) {
@@ -157,7 +172,7 @@ _WRITE_ROWS = """
         const uint head = column / 64, e = column % 64;
         if (part == 0) q[(head * tokens + token) * 64 + e] = qkv[at];
         else {
-            DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
+            DEVICE half_t* slab = (DEVICE half_t*)kv + (part - 1) * CONTEXT * D;
             slab[(head * CONTEXT + (uint)state[0] + token) * 64 + e] = qkv[at];
         }
     }
@@ -165,13 +180,13 @@ _WRITE_ROWS = """
 
 
 def write_rows(d: int, context: int) -> Kernel:
-    """K and V of qkv (tokens, 3 * d) f16 in place into the slabs at row state[0]; output q [1, heads, tokens, 64].
+    """K and V of qkv (tokens, 3 * d) f16 in place into the slab at row state[0]; output q [1, heads, tokens, 64].
 
     The number of tokens is state[5], so that prompts of every length share one compiled kernel.
     """
     return Kernel(
         "sayso_write_rows",
-        ("qkv", "state", "keys", "values"),
+        ("qkv", "state", "kv"),
         ("q",),
         _WRITE_ROWS,
         THREADS,

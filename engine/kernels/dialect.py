@@ -13,6 +13,7 @@ A body is the inside of a kernel function in the C++ that all three understand, 
     LOAD16(p), LOAD8(p)         uint4, uint2 from a buffer aligned to 16 or 8 bytes
     LOADS(p)                    float4 from a shared array, aligned to 16 bytes
     HALVES(u)                   float2 of the two halves packed in a uint
+    UNROLL                      before a loop of a few iterations, known when compiling
 
 Inputs are `const DEVICE type*`. Whisper's slabs are inputs that are written to, through a cast: MLX sees no copy of
 them and no new array, and the order is kept by the kernel's own outputs, which every reader of the rows takes too.
@@ -22,7 +23,7 @@ Arrays of fewer than 8 elements lie in another address space on Metal, so there 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import mlx.core as mx
@@ -41,6 +42,17 @@ class Kernel:
     body: str
     threads: int
     constants: dict[str, int] = field(default_factory=dict)
+
+    def packed(self, sections: dict[str, tuple[str, int]]) -> Kernel:
+        """The kernel with one input, `pack`, in place of several: C type and byte offset of each (see `Pack`)."""
+        used = [name for name in self.inputs if name in sections]
+        inputs = tuple("pack" if name == used[0] else name for name in self.inputs if name not in used[1:])
+        offsets = {f"{name.upper()}_AT": sections[name][1] for name in used}
+        pointers = ""
+        for name in used:
+            pointer = f"const DEVICE {sections[name][0]}*"
+            pointers += f"    {pointer} {name} = ({pointer})(pack + {name.upper()}_AT);\n"
+        return replace(self, inputs=inputs, body=pointers + self.body, constants={**self.constants, **offsets})
 
     def on(self, device: str) -> Launch:
         """The kernel as a function on MLX arrays, on "metal" or "cuda"."""
@@ -99,6 +111,7 @@ _METAL_HEADER = """
 #define LOAD8(p) (*(const device uint2*)(p))
 #define LOADS(p) (*(const threadgroup float4*)(p))
 #define HALVES(u) float2(as_type<half2>(u))
+#define UNROLL
 typedef half half_t;
 """
 # MLX passes a thread's position only where the kernel's source names it
@@ -121,6 +134,7 @@ _CUDA_HEADER = """
 #define LOAD8(p) (*(const uint2*)(p))
 #define LOADS(p) (*(const float4*)(p))
 #define HALVES(u) halves_(u)
+#define UNROLL _Pragma("unroll")
 typedef __half half_t;
 typedef unsigned int uint;
 __device__ inline float simd_sum_(float x) {
@@ -196,6 +210,7 @@ inline float simd_xor_(float x, int mask) {
 #define LOAD8(p) load<uint2>(p)
 #define LOADS(p) load<float4>(p)
 #define HALVES(u) halves_(u)
+#define UNROLL
 """
 _CPP_OPENING = """
     const uint TID = g_tid, GROUP = g_group, LANE = TID & 31, SIMD = TID >> 5;

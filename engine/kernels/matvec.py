@@ -1,8 +1,8 @@
 """Matrix times vector, with what comes before and after it in the same kernel: norm, bias, residual, GELU, slab rows.
 
 A thread group first puts its input vector into shared memory as f32 (the prologue), then each SIMD group multiplies
-ROWS rows of the matrix with it, and lane 0 finishes each row (the epilogue). Activations between the kernels of a
-step are f32; weights, norms and biases are f16 or packed.
+ROWS rows of the matrix with it, all at once, and lane 0 finishes each row (the epilogue). Activations between the
+kernels of a step are f32; weights, norms and biases are f16 or packed.
 """
 
 from __future__ import annotations
@@ -69,11 +69,12 @@ NORM = Prologue(
 """,
 )
 
-# Joins the partial results of `attention.ATTEND`: SPLITS stretches of keys, each with its own maximum and sum
+# Joins the partial results of `attention.attend`: SPLITS stretches of keys, each with its own maximum and sum
 JOIN = Prologue(
     "join",
-    ("parts", "stats"),
+    ("parts",),
     """
+    const DEVICE float* stats = parts + SPLITS * K;
     SHARED(float, shares, HEADS * SPLITS);
     for (uint h = TID; h < HEADS; h += THREADS) {
         float top = -3e38f, total = 0;
@@ -111,16 +112,16 @@ GELU = Epilogue(
             y[row] = 0.5f * g * (1.0f + (g < 0 ? -e : e));
 """,
 )
-# Rows of q go to the output; rows of k and v in place into the slabs [1, heads, CONTEXT, 64], at the step's position
+# Rows of q go to the output; rows of k and v in place into the slab [2, heads, CONTEXT, 64], at the step's position
 SLAB = Epilogue(
     "slab",
-    ("bias", "state", "keys", "values"),
+    ("bias", "state", "kv"),
     """
             const float value = acc + (float)bias[row];
             const uint part = row / K, i = row % K;
             if (part == 0) y[i] = value;
             else {
-                DEVICE half_t* slab = part == 1 ? (DEVICE half_t*)keys : (DEVICE half_t*)values;
+                DEVICE half_t* slab = (DEVICE half_t*)kv + (part - 1) * CONTEXT * K;
                 slab[(i / 64 * CONTEXT + (uint)state[0]) * 64 + i % 64] = (half_t)value;
             }
 """,
@@ -138,7 +139,7 @@ def matvec(
 ) -> Kernel:
     """The kernel for a matrix (n, k): `groups_for(n, rows)` thread groups, output y.
 
-    rows: rows of the matrix for each SIMD group, one after the other.
+    rows: rows of the matrix for each SIMD group.
     """
     if k % format.columns_multiple:
         raise ValueError(f"{format.name} needs columns in multiples of {format.columns_multiple}, not {k}")
@@ -147,13 +148,16 @@ def matvec(
     const uint input = GROUP / GROUPS;
     SHARED(float, xs, K);
 {prologue.text}
-    for (uint r = 0; r < ROWS; r++) {{
-        const uint row = (GROUP % GROUPS * WARPS + SIMD) * ROWS + r;
-        if (row >= N) break;
-        float acc = 0;
+    const uint first = (GROUP % GROUPS * WARPS + SIMD) * ROWS;
+    float sums[ROWS];
+    UNROLL
+    for (uint r = 0; r < ROWS; r++) sums[r] = 0;
 {format.dot}
-        acc = SIMD_SUM(acc);
-        if (LANE == 0) {{
+    UNROLL
+    for (uint r = 0; r < ROWS; r++) {{
+        const uint row = first + r;
+        const float acc = SIMD_SUM(sums[r]);
+        if (LANE == 0 && row < N) {{
             {epilogue.text}
         }}
     }}

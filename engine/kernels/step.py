@@ -6,16 +6,19 @@ Each is one node of the compiled graph; the slabs are written by the first kerne
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
 
 from engine.cache import CrossKV, Slabs
 from engine.kernels import attention, choose, matvec
+from engine.kernels.attention import parts_size
 from engine.kernels.dialect import Launch
 from engine.kernels.formats import Q6_K, format_of
 from engine.kernels.matvec import BIAS, COPY, GELU, JOIN, NORM, PLAIN, RESIDUAL, SLAB, Epilogue, Prologue
+from engine.kernels.pack import Pack
 from engine.model import Decoder, DecoderLayer
 from engine.runtime import N_AUDIO_CTX, Dims, Rules
 from engine.weights import Linear, Matrix, Norm, PackedQ6K
@@ -27,18 +30,16 @@ CROSS_GROUPS = 128  # thread groups that cross-attention is spread over, about
 
 @dataclass(frozen=True)
 class Product:
-    """A matrix-vector kernel with its own arrays: `(before, after)` are what the prologue and the epilogue take."""
+    """A matrix-vector kernel with its own arrays, in one buffer."""
 
     launch: Launch
-    prologue_arrays: list[mx.array]
-    matrix_arrays: list[mx.array]
-    epilogue_arrays: list[mx.array]
+    pack: Pack
     groups: int
     n_out: int
 
-    def __call__(self, before: list[mx.array], after: list[mx.array] | None = None) -> mx.array:
-        inputs = [*before, *self.prologue_arrays, *self.matrix_arrays, *self.epilogue_arrays, *(after or [])]
-        return self.launch(inputs, self.groups, [(self.n_out,)], [mx.float32])[0]
+    def __call__(self, before: mx.array, *after: mx.array) -> mx.array:
+        """before, after: what the prologue and the epilogue take of the step."""
+        return self.launch([before, self.pack.buffer, *after], self.groups, [(self.n_out,)], [mx.float32])[0]
 
 
 @dataclass(frozen=True)
@@ -46,21 +47,24 @@ class Projected:
     """Attention that starts with the norm and the product that make its query (and, over a slab, its K and V)."""
 
     launch: Launch
-    before: list[mx.array]  # what the norm takes
-    matrix: list[mx.array]  # and the product, bias included
-    shape: tuple[int, int, int]  # splits, heads, d
+    pack: Pack  # of the Product that it stands for
+    heads: int
+    splits: int
 
-    def __call__(self, x: mx.array, keys: mx.array, values: mx.array, state: mx.array) -> list[mx.array]:
-        splits, heads, d = self.shape
-        inputs = [x, *self.before, *self.matrix, keys, values, state]
-        return self.launch(inputs, heads * splits, [(splits, d), (splits, heads, 2)], [mx.float32] * 2)
+    def __call__(self, x: mx.array, *after: mx.array) -> mx.array:
+        """after: keys and values, and over a slab the state."""
+        inputs = [x, self.pack.buffer, *after]
+        return self.launch(inputs, self.heads * self.splits, [(parts_size(self.heads, self.splits),)], [mx.float32])[0]
 
 
 class KernelStep:
     """The kernels of one decoder on "metal" or "cuda"."""
 
     def __init__(self, decoder: Decoder, dims: Dims, device: str, merged: bool = False) -> None:
-        """merged: attention makes its own query, which saves two kernels a layer and costs some work done again."""
+        """Moves the decoder's matrices into the kernels' buffers, where its own products read them from then on.
+
+        merged: attention makes its own query, which saves two kernels a layer and costs some work done again.
+        """
         self.merged = merged
         self.decoder, self.dims, self.device = decoder, dims, device
         heads, context = dims.n_text_head, dims.n_text_ctx
@@ -68,9 +72,16 @@ class KernelStep:
         self.self_attend = attention.attend(heads, context, 1, from_state=True).on(device)
         self._cross_attend: dict[int, Launch] = {}
         self._write_rows = attention.write_rows(dims.n_text_state, context).on(device)
-        self.layers = [self._layer(layer) for layer in decoder.layers]
-        self.projected = [self._projected(layer) for layer in decoder.layers] if merged else []
-        self.head = self._product(NORM, decoder.table, PLAIN, norm=decoder.norm, rows=TABLE_ROWS)
+        self.layers: list[dict[str, Product]] = []
+        for i, layer in enumerate(decoder.layers):
+            self.layers.append(self._layer(layer))
+            decoder.layers[i] = _over(layer, self.layers[-1])
+        self.projected = (
+            [self._projected(*pair) for pair in zip(decoder.layers, self.layers, strict=True)] if merged else []
+        )
+        self.head = self._product(NORM, decoder.table, PLAIN, decoder.norm, TABLE_ROWS, positions=decoder.positions)
+        decoder.table = decoder.table.over(_matrix_views(self.head, decoder.table))
+        decoder.positions = self.head.pack.views["positions"]
 
     def _product(
         self,
@@ -78,34 +89,30 @@ class KernelStep:
         matrix: Matrix,
         epilogue: Epilogue,
         norm: Norm | None = None,
-        bias: mx.array | None = None,
-        n_out: int | None = None,
         rows: int = 1,
         splits: int = 1,
+        n_out: int | None = None,
+        **arrays: mx.array,
     ) -> Product:
-        n, k = matrix.n_rows, matrix.n_columns
+        """arrays: others that belong into the buffer, by name."""
+        n, k, format = matrix.n_rows, matrix.n_columns, format_of(matrix)
         constants = {}
         if prologue is JOIN:
             constants = {"HEADS": self.dims.n_text_head, "SPLITS": splits}
         if epilogue is SLAB:
             constants = {"CONTEXT": self.dims.n_text_ctx}
-        kernel = matvec.matvec(prologue, format_of(matrix), epilogue, n, k, rows, constants)
-        return Product(
-            kernel.on(self.device),
-            [] if norm is None else [norm.weight, norm.bias],
-            matrix.arrays(),
-            [] if bias is None else [bias],
-            matvec.groups_for(n, rows),
-            n if n_out is None else n_out,
-        )
+        norms = {} if norm is None else {"gamma": norm.weight, "beta": norm.bias}
+        pack = Pack.of({**norms, **dict(zip(format.inputs, matrix.arrays(), strict=False)), **arrays})
+        kernel = matvec.matvec(prologue, format, epilogue, n, k, rows, constants)
+        launch = pack.kernel(kernel).on(self.device)
+        return Product(launch, pack, matvec.groups_for(n, rows), n if n_out is None else n_out)
 
     def _layer(self, layer: DecoderLayer) -> dict[str, Product]:
-        def linear(prologue: Prologue, part: Linear, epilogue: Epilogue, **options: int | Norm) -> Product:
-            return self._product(prologue, part.matrix, epilogue, bias=self._bias(part), **options)  # type: ignore[arg-type]
+        def linear(prologue: Prologue, part: Linear, epilogue: Epilogue, **options: Any) -> Product:
+            return self._product(prologue, part.matrix, epilogue, bias=self._bias(part), **options)
 
-        d = self.dims.n_text_state
         return {
-            "qkv": linear(NORM, layer.qkv, SLAB, norm=layer.norm, n_out=d),
+            "qkv": linear(NORM, layer.qkv, SLAB, norm=layer.norm, n_out=self.dims.n_text_state),
             "out": linear(JOIN, layer.out, RESIDUAL),
             "cross_q": linear(NORM, layer.cross_q, BIAS, norm=layer.cross_norm),
             "cross_out": linear(JOIN, layer.cross_out, RESIDUAL, splits=self.splits),
@@ -116,61 +123,65 @@ class KernelStep:
     def _bias(self, part: Linear) -> mx.array:
         return mx.zeros(part.matrix.n_rows, self.decoder.positions.dtype) if part.bias is None else part.bias
 
-    def _projected(self, layer: DecoderLayer) -> tuple[Projected, Projected]:
+    def _projected(self, layer: DecoderLayer, products: dict[str, Product]) -> tuple[Projected, Projected]:
         """Attention over the slab, and over the encoder's positions."""
 
-        def made(norm: Norm, part: Linear, keys: int, splits: int, from_state: bool) -> Projected:
+        def made(part: Linear, product: Product, keys: int, splits: int, from_state: bool) -> Projected:
             heads = self.dims.n_text_head
             kernel = attention.norm_attend(format_of(part.matrix), heads, keys, splits, from_state)
-            arrays = [*part.matrix.arrays(), self._bias(part)]
-            shape = (splits, heads, self.dims.n_text_state)
-            return Projected(kernel.on(self.device), [norm.weight, norm.bias], arrays, shape)
+            return Projected(product.pack.kernel(kernel).on(self.device), product.pack, heads, splits)
 
         return (
-            made(layer.norm, layer.qkv, self.dims.n_text_ctx, 1, True),
-            made(layer.cross_norm, layer.cross_q, N_AUDIO_CTX, self.splits, False),
+            made(layer.qkv, products["qkv"], self.dims.n_text_ctx, 1, True),
+            made(layer.cross_q, products["cross_q"], N_AUDIO_CTX, self.splits, False),
         )
-
-    def _merged_logits(self, x: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
-        for i, (layer, (attend, across)) in enumerate(zip(self.layers, self.projected, strict=True)):
-            x = layer["out"](attend(x, slabs.keys[i], slabs.values[i], state), [x])
-            x = layer["cross_out"](across(x, cross.keys[i], cross.values[i], state), [x])
-            x = layer["fc2"]([layer["fc1"]([x])], [x])
-        return self.head([x])[None]
 
     def logits(self, x: mx.array, state: mx.array, slabs: Slabs, cross: CrossKV) -> mx.array:
         """One embedded token x (d,) f32 through all layers: raw logits (1, rows), f32. Writes slab row state[0]."""
-        if self.merged and cross.n_positions == N_AUDIO_CTX:
-            return self._merged_logits(x, state, slabs, cross)
-        heads, d = self.dims.n_text_head, self.dims.n_text_state
-        across = self._cross(cross.n_positions)
+        merged = self.merged and cross.n_positions == N_AUDIO_CTX
         for i, layer in enumerate(self.layers):
-            keys, values = slabs.keys[i], slabs.values[i]
-            q = layer["qkv"]([x], [state, keys, values])
-            parts = self.self_attend([q, keys, values, state], heads, [(1, d), (1, heads, 2)], [mx.float32] * 2)
-            x = layer["out"](parts, [x])
-            q = layer["cross_q"]([x])
-            parts = across(
-                [q, cross.keys[i], cross.values[i], state],
-                heads * self.splits,
-                [(self.splits, d), (self.splits, heads, 2)],
-                [mx.float32] * 2,
-            )
-            x = layer["cross_out"](parts, [x])
-            x = layer["fc2"]([layer["fc1"]([x])], [x])
-        return self.head([x])[None]
+            if merged:
+                own, across = self.projected[i]
+                parts = own(x, slabs.layers[i], state)
+            else:
+                parts = self._own(layer["qkv"](x, state, slabs.layers[i]), slabs.layers[i], state)
+            x = layer["out"](parts, x)
+            parts = across(x, cross.layers[i]) if merged else self._across(layer["cross_q"](x), cross.layers[i])
+            x = layer["cross_out"](parts, x)
+            x = layer["fc2"](layer["fc1"](x), x)
+        return self.head(x)[None]
 
-    def _cross(self, positions: int) -> Launch:
+    def _own(self, q: mx.array, slab: mx.array, state: mx.array) -> mx.array:
+        heads = self.dims.n_text_head
+        return self.self_attend([q, slab, state], heads, [(parts_size(heads, 1),)], [mx.float32])[0]
+
+    def _across(self, q: mx.array, kv: mx.array) -> mx.array:
+        positions, heads = kv.shape[2], self.dims.n_text_head
         if positions not in self._cross_attend:
-            kernel = attention.attend(self.dims.n_text_head, positions, self.splits, from_state=False)
+            kernel = attention.attend(heads, positions, self.splits, from_state=False)
             self._cross_attend[positions] = kernel.on(self.device)
-        return self._cross_attend[positions]
+        shape = (parts_size(heads, self.splits),)
+        return self._cross_attend[positions]([q, kv], heads * self.splits, [shape], [mx.float32])[0]
 
-    def write_rows(self, qkv: mx.array, state: mx.array, keys: mx.array, values: mx.array) -> mx.array:
-        """qkv (n, 3 * d): K and V into the slabs from row state[0] on, in place; q [1, heads, n, 64]. n is state[5]."""
+    def write_rows(self, qkv: mx.array, state: mx.array, slab: mx.array) -> mx.array:
+        """qkv (n, 3 * d): K and V into the slab from row state[0] on, in place; q [1, heads, n, 64]. n is state[5]."""
         n, d, heads = qkv.shape[0], self.dims.n_text_state, self.dims.n_text_head
         groups = -(-n * 3 * d // attention.THREADS)
-        return self._write_rows([qkv, state, keys, values], groups, [(1, heads, n, d // heads)], [qkv.dtype])[0]
+        return self._write_rows([qkv, state, slab], groups, [(1, heads, n, d // heads)], [qkv.dtype])[0]
+
+
+def _matrix_views(product: Product, matrix: Matrix) -> list[mx.array]:
+    return [product.pack.views[name] for name in format_of(matrix).inputs]
+
+
+def _over(layer: DecoderLayer, products: dict[str, Product]) -> DecoderLayer:
+    """The layer with its matrices where the products have them."""
+
+    def moved(name: str) -> Linear:
+        part: Linear = getattr(layer, name)
+        return Linear(part.matrix.over(_matrix_views(products[name], part.matrix)), part.bias)
+
+    return replace(layer, **{name: moved(name) for name in products})  # type: ignore[arg-type]  # all of them linear
 
 
 class KernelChooser:
@@ -184,14 +195,14 @@ class KernelChooser:
         mx.eval(self.flags)
         self.k = step.dims.n_text_state
         self.scan = choose.scan(rules, len(flags)).on(step.device)
-        self.choose = choose.choose(rules, format_of(table), self.k).on(step.device)
-        self.arrays = [step.decoder.positions, *table.arrays()]
+        self.choose = step.head.pack.kernel(choose.choose(rules, format_of(table), self.k)).on(step.device)
+        self.pack = step.head.pack.buffer
 
     def __call__(self, logits: mx.array, state: mx.array) -> tuple[mx.array, mx.array, mx.array]:
         """Logits (1, rows) f32 -> record (2,), next state (8,), the token's embedding (d,)."""
         scans = self.scan([logits, self.flags, state], choose.SCANS, [(choose.SCANS, 6)], [mx.float32])
         record, following, x = self.choose(
-            [*scans, state, *self.arrays], 1, [(2,), (STATE_SIZE,), (self.k,)], [mx.float32, mx.int32, mx.float32]
+            [*scans, state, self.pack], 1, [(2,), (STATE_SIZE,), (self.k,)], [mx.float32, mx.int32, mx.float32]
         )
         return record, following, x
 

@@ -62,8 +62,7 @@ def reference_choices(runtime: MlxRuntime, cross, n: int) -> list[Choice]:
 
 
 def addresses(decoder: MlxDecoder) -> list[int]:
-    slabs = decoder.slabs.keys + decoder.slabs.values
-    return [np.array(slab, copy=False).__array_interface__["data"][0] for slab in slabs]
+    return [np.array(slab, copy=False).__array_interface__["data"][0] for slab in decoder.slabs.layers]
 
 
 def test_fused_step_chooses_what_the_reference_step_chooses(runtime):
@@ -100,10 +99,10 @@ def test_compiled_step_gives_the_same_tokens_and_keeps_the_slabs_in_place(q8):
 
 def test_a_step_writes_its_own_slab_row_and_leaves_the_neighbours(q8):
     made = decoder(q8)
-    before = [np.array(slab) for slab in made.slabs.keys + made.slabs.values]
+    before = [np.array(slab) for slab in made.slabs.layers]
     take(made, 1)
     row = len(SOT)
-    for old, slab in zip(before, made.slabs.keys + made.slabs.values, strict=True):
+    for old, slab in zip(before, made.slabs.layers, strict=True):
         new = np.array(slab)
         assert np.abs(new[:, :, row]).min(axis=-1).max() > 0
         np.testing.assert_array_equal(np.delete(new, row, axis=2), np.delete(old, row, axis=2))
@@ -115,10 +114,10 @@ def test_graph_of_a_step_updates_slabs_directly_and_copies_none(q8, tmp_path):
     pending = Pending(made._logits, mx.array(state_row(4, [], RULES), mx.int32), mx.random.key(0))
     record = compiled.fused.step(pending, made.slabs, made._cross, RULES, 0.0)
     path = tmp_path / "step.dot"
-    mx.export_to_dot(str(path), record, pending.logits, *made.slabs.keys, *made.slabs.values)
+    mx.export_to_dot(str(path), record, pending.logits, *made.slabs.layers)
     dot = path.read_text()
     updates = re.findall(r'label ="(\w*SliceUpdate)"', dot)
-    assert len(updates) == 2 * compiled.dims.n_text_layer
+    assert len(updates) == compiled.dims.n_text_layer
     assert not re.search(r'label ="(Copy|Contiguous|Full|SliceUpdateCopy)"', dot)
 
 

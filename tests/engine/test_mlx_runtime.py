@@ -77,7 +77,7 @@ def test_kept_positions_stay_as_they_were_whatever_follows(runtime):
     stream.append(log[101:])
     late = stream.state(keep=25)
     np.testing.assert_array_equal(late.states()[:25], early.states()[:25])
-    for old, new in zip(early.cross.keys, late.cross.keys, strict=True):
+    for old, new in zip(early.cross.layers, late.cross.layers, strict=True):
         np.testing.assert_array_equal(np.array(new)[:, :, :25], np.array(old)[:, :, :25])
     assert np.abs(late.states()[25:75] - early.states()[25:75]).max() > 1e-3
 
@@ -133,8 +133,8 @@ def test_compiled_pieces_of_a_whole_window_give_what_single_layers_give():
     whole = compiled.encode(mel)
     assert len(asked) == 2  # at the start and between the pieces
     np.testing.assert_allclose(whole.states(), np.array(block.states), atol=1e-5)
-    for got, expected in zip(whole.cross.values, block.cross.values, strict=True):
-        assert got.shape == (1, 1, 1500, 64)
+    for got, expected in zip(whole.cross.layers, block.cross.layers, strict=True):
+        assert got.shape == (2, 1, 1500, 64)
         np.testing.assert_allclose(np.array(got), np.array(expected), atol=1e-5)
 
 

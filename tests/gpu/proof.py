@@ -58,12 +58,12 @@ def address(array: mx.array) -> int:
 
 
 def addresses(decoder: MlxDecoder) -> list[int]:
-    return [address(slab) for slab in decoder.slabs.keys + decoder.slabs.values]
+    return [address(slab) for slab in decoder.slabs.layers]
 
 
 def slab_values(decoder: MlxDecoder) -> list[np.ndarray]:
     """Through a copy on the device: on CUDA, what the host reads is moved to memory that both see."""
-    return [np.array(slab + 0) for slab in decoder.slabs.keys + decoder.slabs.values]
+    return [np.array(slab + 0) for slab in decoder.slabs.layers]
 
 
 def reference_tokens(

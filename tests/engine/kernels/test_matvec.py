@@ -2,13 +2,15 @@
 
 import math
 
+import mlx.core as mx
 import numpy as np
 import pytest
 from gguf import GGMLQuantizationType as TensorType
 from gguf.quants import dequantize
 
 from engine.kernels import formats, matvec
-from engine.repack import affine
+from engine.kernels.pack import Pack
+from engine.repack import SYMMETRIC, affine
 from tests.engine.blocks import random_blocks
 from tests.engine.kernels.emulator import run
 
@@ -27,7 +29,10 @@ def matrix(type: str, n: int = N, k: int = K, seed: int = 0):
     if type == "Q6_K":
         return formats.Q6_K, [tensor.data], values
     a = affine(tensor)
-    return formats.AFFINE[a.bits], [a.packed, a.scales.astype(np.float16), a.biases.astype(np.float16)], values
+    arrays = [a.packed, a.scales.astype(np.float16), a.biases.astype(np.float16)]
+    if tensor.type in SYMMETRIC:
+        return formats.SYMMETRIC[a.bits], arrays[:2], values
+    return formats.AFFINE[a.bits], arrays, values
 
 
 def normal(*shape: int, seed: int = 5) -> np.ndarray:
@@ -51,6 +56,32 @@ def test_product_with_several_vectors_equals_ggufs(type):
     np.testing.assert_allclose(
         y, x @ values.T, atol=3e-3 if type in ("Q4_K", "Q5_K") else 2e-5
     )  # f16 scales of K types
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_rows_that_a_group_takes_at_once_may_outnumber_those_left(type):
+    format, arrays, values = matrix(type, 37)
+    x = normal(1, K)
+    kernel = matvec.matvec(matvec.COPY, format, matvec.PLAIN, 37, K, rows=4)
+    (y,) = run(kernel, [x, *arrays], matvec.groups_for(37, 4), [((1, 37), np.float32)])
+    np.testing.assert_allclose(y, x @ values.T, atol=3e-3 if type in ("Q4_K", "Q5_K") else 2e-5)
+
+
+@pytest.mark.parametrize("type", ["F16", "Q8_0", "Q5_1", "Q6_K"])
+def test_a_kernel_reads_its_arrays_from_one_buffer_as_it_does_apart(type):
+    format, arrays, _ = matrix(type)
+    gamma, beta, bias, x = halves(K, seed=1), halves(K, seed=2), halves(N, seed=3), normal(K)
+    apart = matvec.matvec(matvec.NORM, format, matvec.BIAS, N, K)
+    output = [((N,), np.float32)]
+    (expected,) = run(apart, [x, gamma, beta, *arrays, bias], matvec.groups_for(N, 1), output)
+    named = {"gamma": gamma, "beta": beta, **dict(zip(format.inputs, arrays, strict=True)), "bias": bias}
+    pack = Pack.of({name: mx.array(array) for name, array in named.items()})
+    kernel = pack.kernel(apart)
+    assert kernel.inputs == ("x", "pack")
+    (got,) = run(kernel, [x, np.array(pack.buffer)], matvec.groups_for(N, 1), output)
+    np.testing.assert_array_equal(got, expected)
+    for name, array in named.items():
+        np.testing.assert_array_equal(np.array(pack.views[name]), array)
 
 
 @pytest.mark.parametrize("columns", [384, 768, 1280])
@@ -86,20 +117,16 @@ def test_k_and_v_rows_land_in_their_slab_row_and_nowhere_else():
         halves(d),
         halves(3 * d),
     )
-    keys, slab_values = (
-        halves(1, 2, context, 64, seed=1),
-        halves(1, 2, context, 64, seed=2),
-    )
-    old = keys.copy(), slab_values.copy()
+    slab = halves(2, 2, context, 64, seed=1)
+    old = slab.copy()
     state = np.array([position, 0, 0, 0, 0, 0, 0, 0], np.int32)
     kernel = matvec.matvec(matvec.NORM, format, matvec.SLAB, 3 * d, d, constants={"CONTEXT": context})
-    inputs = [x, gamma, beta, *arrays, bias, state, keys, slab_values]
+    inputs = [x, gamma, beta, *arrays, bias, state, slab]
     (q,) = run(kernel, inputs, matvec.groups_for(3 * d, 1), [((d,), np.float32)])
     expected = values @ normed(x, gamma, beta) + bias.astype(np.float32)
     np.testing.assert_allclose(q, expected[:d], atol=2e-5)
-    for slab, before, row in zip((keys, slab_values), old, (expected[d : 2 * d], expected[2 * d :]), strict=True):
-        np.testing.assert_allclose(slab[0, :, position].reshape(-1).astype(np.float32), row, atol=2e-3)
-        np.testing.assert_array_equal(np.delete(slab, position, axis=2), np.delete(before, position, axis=2))
+    np.testing.assert_allclose(slab[:, :, position].reshape(-1).astype(np.float32), expected[d:], atol=2e-3)
+    np.testing.assert_array_equal(np.delete(slab, position, axis=2), np.delete(old, position, axis=2))
 
 
 @pytest.mark.parametrize("splits", [1, 3])
@@ -111,7 +138,8 @@ def test_partial_attention_is_joined_projected_and_added_to_the_residual(splits)
     bias, before = halves(N), normal(N, seed=8)
     kernel = matvec.matvec(matvec.JOIN, format, matvec.RESIDUAL, N, k, constants={"HEADS": heads, "SPLITS": splits})
     stats = np.stack([tops, sums], axis=-1)
-    (y,) = run(kernel, [parts, stats, *arrays, bias, before], matvec.groups_for(N, 1), [((N,), np.float32)])
+    parts_and_stats = np.concatenate([parts.ravel(), stats.ravel()])
+    (y,) = run(kernel, [parts_and_stats, *arrays, bias, before], matvec.groups_for(N, 1), [((N,), np.float32)])
     weights = np.exp(tops - tops.max(0))
     joined = (weights[..., None] * parts.reshape(splits, heads, 64)).sum(0) / (weights * sums).sum(0)[:, None]
     np.testing.assert_allclose(y, before + values @ joined.reshape(-1) + bias.astype(np.float32), atol=2e-5)
