@@ -26,6 +26,7 @@ from engine.checkpoint import Checkpoint
 from engine.errors import Cancelled, DeviceError, OptionError
 from engine.fused import FusedDecoder, Pending, read_choice, state_row
 from engine.growing import GrowingAudio
+from engine.host_memory import keep_on_host
 from engine.kernels.encoder import EncoderKernels
 from engine.kernels.step import KernelStep, q6_k_product
 from engine.model import KV, Model
@@ -149,6 +150,8 @@ class MlxRuntime:
         self._frames = mx.array(np.zeros((2 * N_AUDIO_CTX + 3, self.dims.n_mels), np.float32))
         mx.eval(self._frames)
         self._host_frames = np.array(self._frames, copy=False)  # the same memory
+        if self._device == "cuda":
+            keep_on_host(self._host_frames)
         self._silences: dict[float, Silence] = {}
         self._cancelled: Callable[[], bool] | None = None
 

@@ -6,10 +6,9 @@ from engine.kernels.dialect import SIMD_WIDTH, Kernel
 from engine.kernels.formats import Format
 from engine.kernels.matvec import NORM
 
-WARPS = 8
+WARPS = 16
 THREADS = WARPS * SIMD_WIDTH
-PROJECTING_WARPS = 16  # of a thread group that also makes its head's query: more of them, as each takes several rows
-PROJECTING_ROWS = 4  # rows that a SIMD group takes at once there
+PROJECTING_ROWS = 4  # rows of a matrix that a SIMD group takes at once
 
 _HEAD = """
     const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
@@ -96,7 +95,7 @@ def attend(heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
     """
     body = _HEAD + _attend(from_state).replace("QUERY(lane * 8 + i)", "q[head * 64 + lane * 8 + i]")
     inputs = ("q", "kv", "state") if from_state else ("q", "kv")
-    constants = _constants(heads, keys, splits, WARPS)
+    constants = _constants(heads, keys, splits)
     return Kernel(_named("sayso_attend", from_state), inputs, ("parts",), body, THREADS, constants)
 
 
@@ -112,8 +111,8 @@ def _attend(from_state: bool) -> str:
     return _ATTEND.replace("N_KEYS", "(uint)state[0] + 1" if from_state else "KEYS")
 
 
-def _constants(heads: int, keys: int, splits: int, warps: int) -> dict[str, int]:
-    return {"HEADS": heads, "KEYS": keys, "CONTEXT": keys, "SPLITS": splits, "WARPS": warps}
+def _constants(heads: int, keys: int, splits: int) -> dict[str, int]:
+    return {"HEADS": heads, "KEYS": keys, "CONTEXT": keys, "SPLITS": splits, "WARPS": WARPS}
 
 
 def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: bool) -> Kernel:
@@ -147,20 +146,14 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
     BARRIER;
 {_attend(from_state).replace("QUERY(lane * 8 + i)", "query[lane * 8 + i]")}
 """
-    n, threads = heads * 64 * (3 if from_state else 1), PROJECTING_WARPS * SIMD_WIDTH
+    n = heads * 64 * (3 if from_state else 1)
     return Kernel(
         _named(f"sayso_norm_attend_{format.name}", from_state),
         (*NORM.inputs, *format.inputs, "bias", "kv", *(("state",) if from_state else ())),
         ("parts",),
         body,
-        threads,
-        {
-            **_constants(heads, keys, splits, PROJECTING_WARPS),
-            "N": n,
-            "K": heads * 64,
-            "ROWS": PROJECTING_ROWS,
-            "THREADS": threads,
-        },
+        THREADS,
+        {**_constants(heads, keys, splits), "N": n, "K": heads * 64, "ROWS": PROJECTING_ROWS, "THREADS": THREADS},
     )
 
 

@@ -13,6 +13,8 @@ A body is the inside of a kernel function in the C++ that all three understand, 
     LOAD16(p), LOAD8(p)         uint4, uint2 from a buffer aligned to 16 or 8 bytes
     LOADS(p)                    float4 from a shared array, aligned to 16 bytes
     HALVES(u)                   float2 of the two halves packed in a uint
+    AT(k)                       where element k of a shared vector lies, so that lanes reading 8, 16 or 32 elements each
+                                don't meet in a memory bank; four elements from a multiple of 4 stay together
     UNROLL                      before a loop of a few iterations, known when compiling
 
 Inputs are `const DEVICE type*`. Whisper's slabs are inputs that are written to, through a cast: MLX sees no copy of
@@ -59,11 +61,19 @@ class Kernel:
         made: object
         if device == "metal":
             made = mx.fast.metal_kernel(
-                self.name, self.inputs, self.outputs, source=_METAL_OPENING + self.body, header=_METAL_HEADER
+                self.name,
+                self.inputs,
+                self.outputs,
+                source=_METAL_OPENING + self.body,
+                header=_METAL_HEADER,
             )
         else:
             made = mx.fast.cuda_kernel(
-                self.name, self.inputs, self.outputs, source=_CUDA_OPENING + self.body, header=_CUDA_HEADER
+                self.name,
+                self.inputs,
+                self.outputs,
+                source=_CUDA_OPENING + self.body,
+                header=_CUDA_HEADER,
             )
         return Launch(self, cast("Callable[..., list[mx.array]]", made))
 
@@ -100,7 +110,12 @@ class Launch:
         )
 
 
-_METAL_HEADER = """
+_SHARED_HEADER = """
+#define AT(k) ((k) ^ (((k) >> 3) & 28))
+"""
+_METAL_HEADER = (
+    _SHARED_HEADER
+    + """
 #define SHARED(type, name, n) threadgroup type name[n]
 #define BARRIER threadgroup_barrier(mem_flags::mem_threadgroup)
 #define SIMD_SUM(x) simd_sum(x)
@@ -114,6 +129,7 @@ _METAL_HEADER = """
 #define UNROLL
 typedef half half_t;
 """
+)
 # MLX passes a thread's position only where the kernel's source names it
 _METAL_OPENING = """
     const uint TID = thread_position_in_threadgroup.x;
@@ -122,7 +138,9 @@ _METAL_OPENING = """
     const uint SIMD = simdgroup_index_in_threadgroup;
 """
 
-_CUDA_HEADER = """
+_CUDA_HEADER = (
+    _SHARED_HEADER
+    + """
 #include <cuda_fp16.h>
 #define SHARED(type, name, n) __shared__ __align__(16) type name[n]
 #define BARRIER __syncthreads()
@@ -147,11 +165,14 @@ __device__ inline float simd_max_(float x) {
 }
 __device__ inline float2 halves_(uint u) { return __half22float2(*(const __half2*)&u); }
 """
+)
 _CUDA_OPENING = """
     const uint TID = threadIdx.x, GROUP = blockIdx.x, LANE = threadIdx.x & 31, SIMD = threadIdx.x >> 5;
 """
 
-_CPP_HEADER = """
+_CPP_HEADER = (
+    _SHARED_HEADER
+    + """
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -212,6 +233,7 @@ inline float simd_xor_(float x, int mask) {
 #define HALVES(u) halves_(u)
 #define UNROLL
 """
+)
 _CPP_OPENING = """
     const uint TID = g_tid, GROUP = g_group, LANE = TID & 31, SIMD = TID >> 5;
 """

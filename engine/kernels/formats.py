@@ -1,8 +1,8 @@
 """How a kernel reads a weight matrix: dot products of a few rows with a vector, and the values of one row.
 
-Each format is text in the shared dialect. `dot` adds the lane's share of rows first, first + 1, … times `xs` (shared,
-f32) to `sums[ROWS]`: what it reads of `xs` serves all of them, and their weights are on their way together. Rows from N
-on are read as the last one. `value` sets `v` to element `k` of row `row`. K is the number of columns.
+Each format is text in the shared dialect. `dot` adds the lane's share of rows first, first + 1, … times the vector (in
+`xs`, shared) to `sums[ROWS]`: what it reads of `xs` serves all of them, and their weights are on their way together.
+Rows from N on are read as the last one. `value` sets `v` to element `k` of row `row`. K is the number of columns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def format_of(matrix: Matrix) -> Format:
 
 def _dot(span: int, before: str, text: str) -> str:
     """A lane takes `span` columns at a time, in x0, x1, … of four each; `text` once for each row."""
-    xs = ", ".join(f"x{i} = LOADS(xs + k + {4 * i})" for i in range(span // 4))
+    xs = ", ".join(f"x{i} = LOADS(xs + AT(k + {4 * i}))" for i in range(span // 4))
     return f"""
         UNROLL
         for (uint i = 0; i < (K + {32 * span} - 1) / {32 * span}; i++) {{
@@ -152,7 +152,7 @@ Q6_K = Format(
                     const uint two = bits >> (2 * j);
                     const float q0 = (float)(int)((nibbles & 15) | (two & 3) << 4) - 32;
                     const float q1 = (float)(int)((nibbles >> 8 & 15) | (two >> 8 & 3) << 4) - 32;
-                    part += (float)sc[2 * j] * (q0 * xs[at + 32 * j] + q1 * xs[at + 32 * j + 1]);
+                    part += (float)sc[2 * j] * (q0 * xs[AT(at + 32 * j)] + q1 * xs[AT(at + 32 * j + 1)]);
                 }
                 sums[r] += d * part;
             }

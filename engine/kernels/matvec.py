@@ -20,7 +20,7 @@ THREADS = WARPS * SIMD_WIDTH
 class Prologue:
     name: str
     inputs: tuple[str, ...]
-    text: str  # fills xs[0 .. K), up to and with a barrier
+    text: str  # puts element k of the vector into xs[AT(k)], up to and with a barrier
 
 
 @dataclass(frozen=True)
@@ -30,41 +30,35 @@ class Epilogue:
     text: str  # `acc` is the product of row `row`; the output is `y`
 
 
-_BLOCK_SUM = """
-    {total} = SIMD_SUM({total});
-    if (LANE == 0) {scratch}[SIMD] = {total};
-    BARRIER;
-    {total} = 0;
-    for (uint i = 0; i < WARPS; i++) {total} += {scratch}[i];
-"""
-
 COPY = Prologue(
     "copy",
     ("x",),
     """
-    for (uint k = TID; k < K; k += THREADS) xs[k] = (float)x[input * K + k];
+    for (uint k = TID; k < K; k += THREADS) xs[AT(k)] = (float)x[input * K + k];
     BARRIER;
 """,
 )
 
+# Every SIMD group takes mean and variance of the whole vector: cheaper than to wait for each other twice
 NORM = Prologue(
     "norm",
     ("x", "gamma", "beta"),
-    f"""
-    SHARED(float, norm_sums, WARPS);
-    SHARED(float, norm_squares, WARPS);
+    """
+    float v[K / 32];
     float norm_sum = 0;
-    for (uint k = TID; k < K; k += THREADS) {{
-        xs[k] = (float)x[k];
-        norm_sum += xs[k];
-    }}
-{_BLOCK_SUM.format(total="norm_sum", scratch="norm_sums")}
-    const float mean = norm_sum / (float)K;
+    UNROLL
+    for (uint i = 0; i < K / 32; i++) {
+        v[i] = (float)x[i * 32 + LANE];
+        norm_sum += v[i];
+    }
+    const float mean = SIMD_SUM(norm_sum) / (float)K;
     float square = 0;
-    for (uint k = TID; k < K; k += THREADS) square += (xs[k] - mean) * (xs[k] - mean);
-{_BLOCK_SUM.format(total="square", scratch="norm_squares")}
-    const float factor = 1.0f / sqrt(square / (float)K + 1e-5f);
-    for (uint k = TID; k < K; k += THREADS) xs[k] = (xs[k] - mean) * factor * (float)gamma[k] + (float)beta[k];
+    UNROLL
+    for (uint i = 0; i < K / 32; i++) square += (v[i] - mean) * (v[i] - mean);
+    const float factor = 1.0f / sqrt(SIMD_SUM(square) / (float)K + 1e-5f);
+    for (uint k = TID; k < K; k += THREADS) {
+        xs[AT(k)] = ((float)x[k] - mean) * factor * (float)gamma[k] + (float)beta[k];
+    }
     BARRIER;
 """,
 )
@@ -74,22 +68,18 @@ JOIN = Prologue(
     "join",
     ("parts",),
     """
-    const DEVICE float* stats = parts + SPLITS * K;
-    SHARED(float, shares, HEADS * SPLITS);
-    for (uint h = TID; h < HEADS; h += THREADS) {
-        float top = -3e38f, total = 0;
-        for (uint s = 0; s < SPLITS; s++) top = fmax(top, stats[(s * HEADS + h) * 2]);
-        for (uint s = 0; s < SPLITS; s++) {
-            shares[h * SPLITS + s] = exp(stats[(s * HEADS + h) * 2] - top);
-            total += shares[h * SPLITS + s] * stats[(s * HEADS + h) * 2 + 1];
-        }
-        for (uint s = 0; s < SPLITS; s++) shares[h * SPLITS + s] /= total;
-    }
-    BARRIER;
     for (uint k = TID; k < K; k += THREADS) {
-        float value = 0;
-        for (uint s = 0; s < SPLITS; s++) value += shares[k / 64 * SPLITS + s] * parts[s * K + k];
-        xs[k] = value;
+        const DEVICE float* stats = parts + SPLITS * K + k / 64 * 2;
+        float top = -3e38f, total = 0, value = 0;
+        UNROLL
+        for (uint s = 0; s < SPLITS; s++) top = fmax(top, stats[s * HEADS * 2]);
+        UNROLL
+        for (uint s = 0; s < SPLITS; s++) {
+            const float share = exp(stats[s * HEADS * 2] - top);
+            total += share * stats[s * HEADS * 2 + 1];
+            value += share * parts[s * K + k];
+        }
+        xs[AT(k)] = value / total;
     }
     BARRIER;
 """,
