@@ -28,11 +28,11 @@ from engine.fused import FusedDecoder, Pending, read_choice, state_row
 from engine.growing import GrowingAudio
 from engine.host_memory import keep_on_host
 from engine.kernels.encoder import EncoderKernels
-from engine.kernels.step import KernelStep, q6_k_product
+from engine.kernels.step import KernelStep, product_with_a_few
 from engine.model import KV, Model
 from engine.runtime import F32, N_AUDIO_CTX, VERIFY_LIMIT, Choice, Dims, Rules
 
-MERGED_STATE = 512  # widest decoder for which merged kernels measured faster
+MERGED_STATE = 768  # widest decoder for which merged kernels measured faster
 CACHE_LIMIT_BYTES = 256 << 20  # freed buffers that MLX may keep for reuse
 BUCKET = 50  # on a GPU short windows are rounded up to whole seconds, so that few distinct shapes exist
 LOG_FLOOR = -10.0  # log10 of the least mel power, 1e-10
@@ -129,7 +129,7 @@ class MlxRuntime:
         everywhere but on Metal, where memory is shared with the rest of the system.
         compiled: compile the graphs. None: on a GPU; on the CPU that would need a C++ compiler at run time.
         kernels: on a GPU, decode with kernels of ours; False stays with MLX's own.
-        merged: on CUDA, with fewer and larger kernels. None: up to base, where that measured faster.
+        merged: on CUDA, with fewer and larger kernels. None: up to small, where that measured faster.
         Raises DeviceError if the device is not there.
         """
         self._device = self._choose(device)
@@ -140,9 +140,17 @@ class MlxRuntime:
         widen = self._device != "metal" if widen_encoder is None else widen_encoder
         use_kernels = not on_cpu and kernels
         compiled = not on_cpu if compiled is None else compiled
-        q6_k = q6_k_product(self._device) if use_kernels else None
-        on_cuda = self._device == "cuda" and kernels  # where they measured faster; nobody has on Metal yet
-        self.model = Model(checkpoint, self.dtype, widen, compiled, q6_k, EncoderKernels("cuda") if on_cuda else None)
+        multiply = product_with_a_few(self._device) if use_kernels else None
+        on_cuda = use_kernels and self._device == "cuda"  # measured; nobody has on Metal yet
+        self.model = Model(
+            checkpoint,
+            self.dtype,
+            widen,
+            compiled,
+            multiply_q6_k=multiply,
+            multiply_affine=multiply if on_cuda else None,
+            encoder_kernels=EncoderKernels(self._device) if on_cuda else None,
+        )
         merged = checkpoint.dims.n_text_state <= MERGED_STATE if merged is None else merged
         self.fused = self._fused(use_kernels, merged and self._device == "cuda", compiled)
         self.bucket = 1 if on_cpu else BUCKET

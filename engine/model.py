@@ -283,16 +283,17 @@ class Model:
         widen_encoder: bool,
         compiled: bool = False,
         multiply_q6_k: Multiply | None = None,
+        multiply_affine: Multiply | None = None,
         encoder_kernels: EncoderKernels | None = None,
     ) -> None:
         """compiled: compile the encoder.
 
-        multiply_q6_k: the kernel for products of packed Q6_K matrices; None makes them dense.
+        multiply_q6_k, multiply_affine: as for `Loader`.
         encoder_kernels: as for `Encoder`.
         """
         self.dims: Dims = checkpoint.dims
         self.dtype = dtype
-        load = Loader(checkpoint, dtype, multiply_q6_k)
+        load = Loader(checkpoint, dtype, multiply_q6_k, multiply_affine)
         self.encoder = Encoder(load, widen_encoder, compiled, encoder_kernels)
         self.decoder = Decoder(load, widen_encoder)
         self._window = _window_pieces(self.encoder, self.decoder, compiled)

@@ -66,6 +66,7 @@ class Quantized:
     biases: mx.array
     bits: int
     is_symmetric: bool = False  # biases are -scales * 2 ** (bits - 1)
+    multiply: Multiply | None = None  # None: MLX's own operations, which on CUDA it compiles for 15 s each at first use
 
     @property
     def n_rows(self) -> int:
@@ -76,25 +77,32 @@ class Quantized:
         return int(self.scales.shape[1]) * GROUP
 
     def product(self, x: mx.array) -> mx.array:
+        if self.multiply is not None:
+            return self.multiply(self, x) if x.shape[0] <= FEW else self.dense().product(x)
         return mx.quantized_matmul(
             x, self.packed, self.scales, self.biases, transpose=True, group_size=GROUP, bits=self.bits
         )
 
     def take(self, rows: mx.array) -> mx.array:
-        return mx.dequantize(self.packed[rows], self.scales[rows], self.biases[rows], group_size=GROUP, bits=self.bits)
+        return self._values(self.packed[rows], self.scales[rows], self.biases[rows])
 
     def part(self, start: int, end: int) -> Quantized:
         return self.over([array[start:end] for array in self.arrays()])
 
     def dense(self) -> Dense:
-        return Dense(mx.dequantize(self.packed, self.scales, self.biases, group_size=GROUP, bits=self.bits))
+        return Dense(self._values(self.packed, self.scales, self.biases))
+
+    def _values(self, packed: mx.array, scales: mx.array, biases: mx.array) -> mx.array:
+        if self.multiply is None:
+            return mx.dequantize(packed, scales, biases, group_size=GROUP, bits=self.bits)
+        return affine_values(packed, scales, biases, self.bits)
 
     def arrays(self) -> list[mx.array]:
         return [self.packed, self.scales, self.biases]
 
     def over(self, arrays: list[mx.array]) -> Quantized:
         packed, scales, biases = [*arrays, *self.arrays()[len(arrays) :]]
-        return Quantized(packed, scales, biases, self.bits, self.is_symmetric)
+        return Quantized(packed, scales, biases, self.bits, self.is_symmetric, self.multiply)
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ class PackedQ6K:
 
     blocks: mx.array
     dtype: mx.Dtype
-    multiply: Multiply  # the kernels' (n, columns) -> (n, rows)
+    multiply: Multiply
 
     @property
     def n_rows(self) -> int:
@@ -114,7 +122,7 @@ class PackedQ6K:
         return int(self.blocks.shape[1]) // 210 * 256
 
     def product(self, x: mx.array) -> mx.array:
-        return self.multiply(self, x)
+        return self.multiply(self, x) if x.shape[0] <= FEW else self.dense().product(x)
 
     def take(self, rows: mx.array) -> mx.array:
         return q6_k_values(self.blocks[rows], self.dtype)
@@ -133,6 +141,22 @@ class PackedQ6K:
         return PackedQ6K(blocks, self.dtype, self.multiply)
 
 
+def affine_values(packed: mx.array, scales: mx.array, biases: mx.array, bits: int) -> mx.array:
+    """Rows of the affine layout dequantized in plain MLX: (n, columns) in the dtype of the scales."""
+    n = packed.shape[0]
+    octets = packed.view(mx.uint8).reshape(n, -1, bits)  # 8 values fill `bits` bytes
+    if bits == 8:
+        q = octets
+    else:
+        word = sum(
+            (octets[:, :, i].astype(mx.uint64) << (8 * i) for i in range(1, bits)), octets[:, :, 0].astype(mx.uint64)
+        )
+        q = mx.stack([(word >> (bits * i)) & ((1 << bits) - 1) for i in range(8)], axis=-1)
+    groups = q.reshape(n, -1, GROUP).astype(mx.float32)
+    values = groups * scales[..., None].astype(mx.float32) + biases[..., None].astype(mx.float32)
+    return values.reshape(n, -1).astype(scales.dtype)
+
+
 def q6_k_values(blocks: mx.array, dtype: mx.Dtype) -> mx.array:
     """Q6_K rows dequantized in plain MLX: uint8 (n, columns / 256 * 210) -> (n, columns)."""
     n = blocks.shape[0]
@@ -149,7 +173,8 @@ def q6_k_values(blocks: mx.array, dtype: mx.Dtype) -> mx.array:
 
 
 Matrix = Dense | Quantized | PackedQ6K
-Multiply = Callable[[PackedQ6K, mx.array], mx.array]
+Multiply = Callable[[Matrix, mx.array], mx.array]  # a kernel's product with a few vectors: (n, columns) -> (n, rows)
+FEW = 8  # vectors; for more, a matrix is made dense on the way
 
 
 @dataclass(frozen=True)
@@ -193,11 +218,16 @@ class Loader:
         checkpoint: Checkpoint,
         dtype: mx.Dtype,
         multiply_q6_k: Multiply | None = None,
+        multiply_affine: Multiply | None = None,
     ) -> None:
-        """multiply_q6_k: the kernel for Q6_K products; None makes Q6_K matrices dense."""
+        """multiply_q6_k: the kernel for Q6_K products; None makes Q6_K matrices dense.
+
+        multiply_affine: the same for MLX's layout; None uses MLX's own operations.
+        """
         self.checkpoint = checkpoint
         self.dtype = dtype
         self.multiply_q6_k = multiply_q6_k
+        self.multiply_affine = multiply_affine
 
     def array(self, name: str) -> mx.array:
         """A norm, bias or table, dense."""
@@ -245,6 +275,7 @@ class Loader:
             column(lambda i: mx.array(parts[i].biases).astype(self.dtype)),
             parts[0].bits,
             tensors[0].type in SYMMETRIC,
+            self.multiply_affine,
         )
 
     def _dense(self, tensor: Tensor) -> mx.array:

@@ -15,6 +15,7 @@ A body is the inside of a kernel function in the C++ that all three understand, 
     HALVES(u)                   float2 of the two halves packed in a uint
     AT(k)                       where element k of a shared vector lies, so that lanes reading 8, 16 or 32 elements each
                                 don't meet in a memory bank; four elements from a multiple of 4 stay together
+    RAISED(u)                   2 ** 23 + u as a float, u below 2 ** 23
     UNROLL                      before a loop of a few iterations, known when compiling
 
 Inputs are `const DEVICE type*`. Whisper's slabs are inputs that are written to, through a cast: MLX sees no copy of
@@ -125,6 +126,7 @@ _METAL_HEADER = (
 #define LOAD16(p) (*(const device uint4*)(p))
 #define LOAD8(p) (*(const device uint2*)(p))
 #define LOADS(p) (*(const threadgroup float4*)(p))
+#define RAISED(u) as_type<float>(0x4b000000u | (u))
 #define HALVES(u) float2(as_type<half2>(u))
 #define UNROLL
 typedef half half_t;
@@ -152,6 +154,7 @@ _CUDA_HEADER = (
 #define LOAD8(p) (*(const uint2*)(p))
 #define LOADS(p) (*(const float4*)(p))
 #define HALVES(u) halves_(u)
+#define RAISED(u) __uint_as_float(0x4b000000u | (u))
 #define UNROLL _Pragma("unroll")
 typedef __half half_t;
 typedef unsigned int uint;
@@ -188,6 +191,7 @@ struct float2 { float x, y; };
 struct float4 { float x, y, z, w; };
 template <class V> V load(const void* p) { V v; memcpy(&v, p, sizeof v); return v; }
 inline float2 halves_(uint u) { half_t h[2]; memcpy(h, &u, 4); return {(float)h[0], (float)h[1]}; }
+inline float raised_(uint u) { float f; u |= 0x4b000000u; memcpy(&f, &u, 4); return f; }
 
 // Each thread is a fiber; it runs until it must wait, then hands over to the next.
 struct Meeting { int size, count = 0, round = 0; };
@@ -230,6 +234,7 @@ inline float simd_xor_(float x, int mask) {
 #define LOAD16(p) load<uint4>(p)
 #define LOAD8(p) load<uint2>(p)
 #define LOADS(p) load<float4>(p)
+#define RAISED(u) raised_(u)
 #define HALVES(u) halves_(u)
 #define UNROLL
 """

@@ -5,7 +5,6 @@ Each is one node of the compiled graph; the slabs are written by the first kerne
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,15 +15,16 @@ from engine.cache import CrossKV, Slabs
 from engine.kernels import attention, choose, matvec
 from engine.kernels.attention import parts_size
 from engine.kernels.dialect import Launch
-from engine.kernels.formats import Q6_K, format_of
+from engine.kernels.formats import format_of
 from engine.kernels.matvec import BIAS, COPY, GELU, JOIN, NORM, PLAIN, RESIDUAL, SLAB, Epilogue, Prologue
 from engine.kernels.pack import Pack
 from engine.model import Decoder, DecoderLayer
 from engine.runtime import N_AUDIO_CTX, Dims, Rules
-from engine.weights import Linear, Matrix, Norm, PackedQ6K
+from engine.weights import Linear, Matrix, Multiply, Norm
 
 STATE_SIZE = 8
 TABLE_ROWS = 4  # rows of the token table for each SIMD group: fewer groups, so fewer norms of the same vector
+LARGE = 10_000  # rows that make a matrix a token table
 CROSS_GROUPS = 128  # thread groups that cross-attention is spread over, about
 
 
@@ -207,17 +207,19 @@ class KernelChooser:
         return record, following, x
 
 
-def q6_k_product(device: str) -> Callable[[PackedQ6K, mx.array], mx.array]:
-    """The product of a packed Q6_K matrix with any number of vectors, for `weights.PackedQ6K`."""
-    made: dict[tuple[int, int], Launch] = {}
+def product_with_a_few(device: str) -> Multiply:
+    """The product of a matrix with several vectors, one after the other, for `weights.Loader`."""
+    made: dict[tuple[str, int, int], Launch] = {}
 
-    def multiply(matrix: PackedQ6K, x: mx.array) -> mx.array:
-        n, k = matrix.n_rows, matrix.n_columns
-        if (n, k) not in made:
-            made[n, k] = matvec.matvec(COPY, Q6_K, PLAIN, n, k, TABLE_ROWS).on(device)
+    def multiply(matrix: Matrix, x: mx.array) -> mx.array:
+        n, k, format = matrix.n_rows, matrix.n_columns, format_of(matrix)
+        rows = TABLE_ROWS if n > LARGE else 1
+        if (format.name, n, k) not in made:
+            made[format.name, n, k] = matvec.matvec(COPY, format, PLAIN, n, k, rows).on(device)
         flat = x.reshape(-1, k)
-        groups = matvec.groups_for(n, TABLE_ROWS) * flat.shape[0]
-        y = made[n, k]([flat, matrix.blocks], groups, [(flat.shape[0], n)], [mx.float32])[0]
+        groups = matvec.groups_for(n, rows) * flat.shape[0]
+        inputs = [flat, *matrix.arrays()[: len(format.inputs)]]
+        y = made[format.name, n, k](inputs, groups, [(flat.shape[0], n)], [mx.float32])[0]
         return y.astype(x.dtype).reshape(*x.shape[:-1], n)
 
     return multiply

@@ -108,7 +108,7 @@ def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int,
     for quant in quants:
         checkpoint = requantized(bundle, quant)
         rules, prompt = rules_of(checkpoint)
-        fused = MlxRuntime(checkpoint)
+        fused = MlxRuntime(checkpoint, merged=False)
         merged = MlxRuntime(checkpoint, merged=try_merged)
         plain = MlxRuntime(checkpoint, kernels=False)
         same_reference = same_plain = same_merged = 0

@@ -1,6 +1,6 @@
 """On a GPU: every size and quant in turn, round after round, with transformers beside them.
 
-    python -m tests.gpu.speed [--sizes tiny base ...] [--quants F16 Q8_0 Q4_K_M] [--kinds kernels] [-o x.json]
+    python -m tests.gpu.speed [--sizes tiny base ...] [--quants F16 Q8_0 Q4_K_M] [--kinds default] [-o x.json]
 
 Random weights of the right shapes: speed does not depend on their values. All variants of a size are loaded at once
 and run in turn, so that a host that slows down slows all of them; figures are medians over the rounds' medians, and
@@ -32,7 +32,7 @@ PROTOTYPE_TOKEN_MS = {
     "small": 1.82,
     "large-v3-turbo": 0.75,
 }  # a bare chain of MLX ops, H200
-KINDS = {"kernels": {}, "merged": {"merged": True}, "plain": {"kernels": False}}
+KINDS = {"default": {}, "merged": {"merged": True}, "separate": {"merged": False}, "plain": {"kernels": False}}
 EAGER = "transformers eager f16"
 
 
@@ -151,7 +151,7 @@ def main() -> int:
     parser.add_argument("--sizes", nargs="+", default=["tiny", "base", "small", "large-v3-turbo"])
     parser.add_argument("--quants", nargs="+", default=["F16", "Q8_0", "Q4_K_M"])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=["kernels", "merged"])
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=["default"])
     parser.add_argument("--no-transformers", action="store_true")
     parser.add_argument("-o", "--output")
     arguments = parser.parse_args()
