@@ -66,7 +66,7 @@ class Quantized:
     biases: mx.array
     bits: int
     is_symmetric: bool = False  # biases are -scales * 2 ** (bits - 1)
-    multiply: Multiply | None = None  # None: MLX's own operations, which on CUDA it compiles for 15 s each at first use
+    multiply: Multiply | None = None  # None: MLX's own, which each process compiles on CUDA, 5 to 17 s each
 
     @property
     def n_rows(self) -> int:
