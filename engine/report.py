@@ -16,7 +16,6 @@ from typing import Any
 
 from engine.errors import ReportError
 from engine.evaluate import CHARACTER_LANGUAGES, LabelledClip, Result, ResultFile, Score, merge, score
-from engine.files import write_text
 
 
 @dataclass(frozen=True)
@@ -159,20 +158,6 @@ def files_in(paths: Iterable[Path]) -> list[RunFile]:
             raise ReportError(f"There are no results in {path}.")
         found += [RunFile(file) for file in files]
     return found
-
-
-def write(folder: Path, evaluations: Sequence[Evaluation]) -> list[Path]:
-    """report.json and report.html in `folder`, each whole or not at all."""
-    from engine.report_page import page
-
-    content = {"models": [e.as_dict() | {"results": [asdict(r) for r in e.results]} for e in evaluations]}
-    texts = {
-        folder / "report.json": json.dumps(content, ensure_ascii=False, indent=1),
-        folder / "report.html": page(evaluations),
-    }
-    for path, text in texts.items():
-        write_text(path, text, fault=ReportError)
-    return list(texts)
 
 
 def table(evaluations: Sequence[Evaluation]) -> str:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from html import escape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from engine import html
+from engine.errors import ReportError
 from engine.evaluate import Result, marked_difference
-
-if TYPE_CHECKING:
-    from engine.report import Evaluation
+from engine.files import write_text
+from engine.report import Evaluation
 
 MAX_CLIPS = 200  # with differences, the worst first; all of them are in report.json
 _LABEL_WIDTH = 80
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 560, 340, 56, 44, 16, 110
+
+
+def write(folder: Path, evaluations: Sequence[Evaluation]) -> list[Path]:
+    """report.json and report.html in `folder`, each whole or not at all."""
+    content = {"models": [e.as_dict() | {"results": [asdict(r) for r in e.results]} for e in evaluations]}
+    texts = {
+        folder / "report.json": json.dumps(content, ensure_ascii=False, indent=1),
+        folder / "report.html": page(evaluations),
+    }
+    for path, text in texts.items():
+        write_text(path, text, fault=ReportError)
+    return list(texts)
 
 
 def page(evaluations: Sequence[Evaluation]) -> str:

@@ -209,7 +209,7 @@ def _with_bar(results: Iterator[Result], job: _Job, total: int) -> Iterable[Resu
 def _show(evaluations: list[Evaluation], arguments: argparse.Namespace, *, write: Path | None) -> None:
     import json
 
-    from engine import report
+    from engine import report, report_page
 
     for e in evaluations:
         if arguments.models[0] == MERGE and e.score.clips < e.run.clips:
@@ -220,7 +220,7 @@ def _show(evaluations: list[Evaluation], arguments: argparse.Namespace, *, write
     elif evaluations:
         print(report.table(evaluations))
     if write is not None and evaluations:
-        for path in report.write(write, evaluations):
+        for path in report_page.write(write, evaluations):
             say(f"{path} is written.")
 
 

@@ -25,9 +25,7 @@ async def metrics(api: Api, request: Request) -> Response:
 
 
 async def openapi(api: Api, request: Request) -> Response:
-    from dictation.server.openapi import document
-
-    return JSONResponse(document())
+    return JSONResponse(request.app.state.document())  # it is made from the table below: serving.py brings it
 
 
 @dataclass(frozen=True)

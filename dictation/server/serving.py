@@ -36,6 +36,7 @@ from dictation.server.access import Gate, read_token
 from dictation.server.api import Api, Core
 from dictation.server.faults import Fault
 from dictation.server.limits import Limits
+from dictation.server.openapi import document
 from dictation.server.routes import ROUTES
 
 SOCKET_PATH = "/sessions/socket"
@@ -57,7 +58,9 @@ def application(api: Api, token: str, host: str, names: Sequence[str] = ()) -> A
     routes = [WebSocketRoute(SOCKET_PATH, socket_), *(_route(api, path) for path in paths_)]
     handlers: dict[Any, Any] = dict.fromkeys((Exception, HTTPException, Fault, OSError), faults.answer)
     gate = Middleware(Gate, token=token, host=host, names=names)
-    return Starlette(routes=routes, middleware=[Middleware(_Measured, api=api), gate], exception_handlers=handlers)
+    app = Starlette(routes=routes, middleware=[Middleware(_Measured, api=api), gate], exception_handlers=handlers)
+    app.state.document = document
+    return app
 
 
 def _route(api: Api, path: str) -> StarletteRoute:
