@@ -62,8 +62,25 @@ class LabelledClip:
     language: str
 
 
+class Counted:
+    """What follows from counted edits, for dataclasses that have these fields."""
+
+    hits: int
+    substitutions: int
+    deletions: int
+    insertions: int
+
+    @property
+    def errors(self) -> int:
+        return self.substitutions + self.deletions + self.insertions
+
+    @property
+    def length(self) -> int:
+        return self.hits + self.substitutions + self.deletions
+
+
 @dataclass(frozen=True)
-class Result:
+class Result(Counted):
     """One clip, decoded and counted. `hits` + `substitutions` + `deletions` is the length of the reference."""
 
     id: str
@@ -83,14 +100,6 @@ class Result:
     wall_ms: float = 0.0
     tokens: int = 0
     full_window_redos: int = 0
-
-    @property
-    def errors(self) -> int:
-        return self.substitutions + self.deletions + self.insertions
-
-    @property
-    def length(self) -> int:
-        return self.hits + self.substitutions + self.deletions
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from dictation.bench.errors import BenchError
-from engine.evaluate import Result, ResultFile
+from engine.evaluate import Counted, Result, ResultFile
 
 Key = tuple[str, str, int]  # clip, variant, repeat
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(Counted):
     """One line. Times in `events` count from key-down on the clock of the sound; None is "there was none"."""
 
     clip: str
@@ -71,14 +71,6 @@ class Measured:
     @property
     def key(self) -> Key:
         return self.clip, self.variant, self.repeat
-
-    @property
-    def errors(self) -> int:
-        return self.substitutions + self.deletions + self.insertions
-
-    @property
-    def length(self) -> int:
-        return self.hits + self.substitutions + self.deletions
 
     @property
     def char_errors(self) -> int:
