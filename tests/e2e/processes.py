@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 DIES_WITH_US = ("setpriv", "--pdeathsig", "TERM")
 
 
-def until(what: str, ask: Callable[[], Value], timeout_s: float = 15.0, every_s: float = 0.03) -> Value:
+def until(what: str, ask: Callable[[], Value], timeout_s: float = 60.0, every_s: float = 0.03) -> Value:
     """Ask until the answer is true; for outside programs that offer nothing to wait on."""
     deadline = time.monotonic() + timeout_s
     while True:

@@ -55,7 +55,7 @@ class Program:
             mine = [w for w, pid in now.items() if pid == process.pid]
             return next(iter(mine or [w for w in now if w not in before]), 0)
 
-        self.window = until(f"window of {self.name}", window, 30)
+        self.window = until(f"window of {self.name}", window)
         self.wait_ready()
         self.focus()
 
@@ -92,7 +92,7 @@ class Program:
         if self.name not in self.desktop.processes:
             return
         self.desktop.processes.end(self.name)
-        until(f"{self.name}'s window gone", lambda: self.window not in self.desktop.windows(), 5)
+        until(f"{self.name}'s window gone", lambda: self.window not in self.desktop.windows())
 
 
 class Terminal(Program):
@@ -203,7 +203,7 @@ class Editor(Program):
                 self.desktop.person.tap("Delete")
             return not self.peek().strip("\n")
 
-        until(f"{self.name} empty", is_empty, 10)
+        until(f"{self.name} empty", is_empty)
 
     def _save(self) -> None:
         before = self.file.stat().st_mtime_ns

@@ -320,6 +320,7 @@ def test_a_socket_that_goes_away_leaves_nothing_behind(serve):
 
 def test_a_message_that_is_too_large_ends_the_socket(fake):
     with socket(fake) as opened:
-        opened.send(bytes(3 << 20))
+        with suppress(ConnectionClosedError):  # the server may hang up before it has read all of it
+            opened.send(bytes(3 << 20))
         all_of(opened)
     assert opened.close_code == 1009
