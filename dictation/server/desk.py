@@ -121,7 +121,9 @@ class Desk:
         try:
             self.lane.transcribe(take, clip, request)
             while True:
-                match await asyncio.wait_for(reports.get(), until_s - self._loop.time()):
+                async with asyncio.timeout_at(until_s):
+                    report = await reports.get()
+                match report:
                     case WindowReport() as window:
                         told = told or bool(window.segments)
                         yield window

@@ -67,7 +67,8 @@ async def _dictated(api: Api, file: Path, options: shapes.DictationOptions) -> s
         nothing = await desk.work(hearing.end)
         if nothing is not None:
             return nothing
-        return await asyncio.wait_for(_written(api, hearing, reports), api.limits.answer_s)
+        async with asyncio.timeout(api.limits.answer_s):
+            return await _written(api, hearing, reports)
     except TimeoutError as error:
         raise Fault(504, "too_slow", "The recognition took too long and was given up.") from error
     finally:
@@ -178,7 +179,8 @@ async def socket(api: Api, websocket: WebSocket) -> None:
     await websocket.accept()
     session: Session | None = None
     try:
-        first = await asyncio.wait_for(websocket.receive(), START_S)
+        async with asyncio.timeout(START_S):
+            first = await websocket.receive()
         if first["type"] == "websocket.disconnect":
             return
         session = await api.sessions.open(shapes.from_json(_text(first).encode(), shapes.SessionRequest))

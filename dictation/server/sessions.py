@@ -77,7 +77,8 @@ class EventLog:
                 return
             else:
                 try:
-                    await asyncio.wait_for(news.wait(), HEARTBEAT_S)
+                    async with asyncio.timeout(HEARTBEAT_S):  # Python 3.11's wait_for may swallow a cancellation
+                        await news.wait()
                 except TimeoutError:
                     yield None
 

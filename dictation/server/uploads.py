@@ -39,7 +39,8 @@ def _bounded(receive: Receive, most_bytes: int, read_s: float) -> Receive:
         if is_whole:
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), read_s)
+            async with asyncio.timeout(read_s):
+                message = await receive()
         except TimeoutError as error:
             raise Fault(408, "too_slow", f"Nothing came for {read_s:g} s in the middle of the request.") from error
         if message["type"] == "http.request":
