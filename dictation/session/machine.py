@@ -1,26 +1,14 @@
-"""The session machine: pure, `step(session, input, now_s) -> (session, effects)`.
-
-    idle -> opening -> listening -> finishing -> delivering -> idle
-
-At most one take is recorded (opening, listening, and the tail after key-up); those before it wait in `pending`, oldest
-first, are recognised one after the other and delivered in order. The machine holds no audio, no text and no device:
-it says what is to be done, `loop.py` does it and reports back.
-
-Invariant: every take has a deadline in every state, and `wake_s` says when the machine wants to be asked again. So a
-stuck device, a recogniser that does not answer, or a window that does not take the text each end in a sentence for the
-user, with the audio kept.
-"""
+"""The session machine itself: one step from what came in to what is to be done."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal
 
 from dictation.events import (
     Action,
     Cancel,
     Cancelled,
-    Command,
     Cue,
     Event,
     Failed,
@@ -33,283 +21,32 @@ from dictation.events import (
     SystemWoke,
     Toggle,
 )
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Every wait of the machine, in seconds."""
-
-    first_block_s: float = 2.0  # a suspended source may take 1.7 s to wake; then the microphone is opened anew
-    opening_s: float = 8.0  # no block at all by then: the take has failed
-    zeros_s: float = 4.0  # a Bluetooth headset sends zeros for up to 3 s; longer means muted, and is said
-    gated_s: float = 15.0  # after speech, zeros may be a noise gate's: told later
-    only_zeros_s: float = 30.0  # nothing but zeros since the beginning: the take ends
-    watchdog_s: float = 1.0  # a source that is suspended stops without a word
-    retry_s: float = 0.5  # between two attempts to open a lost microphone
-    lost_s: float = 6.0  # how long a lost microphone is looked for
-    tail_s: float = 0.25  # recorded after key-up
-    tail_most_s: float = 0.5  # and so much while a word still goes on
-    max_length_s: float = 1800.0
-    hands_free_silence_s: float = 1.5
-    hands_free_wait_s: float = 60.0  # nothing said at all
-    life_sign_s: float = 20.0  # the recogniser must show progress this often
-    finish_most_s: float = 120.0  # and end by then, plus twice the length of the audio
-    deliver_s: float = 10.0
-
-
-# ---- what comes in, besides commands --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Fact:
-    """Root of what the loop reports."""
-
-
-@dataclass(frozen=True)
-class BlockHeard(Fact):
-    """A block arrived from the microphone that is being recorded."""
-
-    zeros: bool  # every sample exactly 0
-    speaking: bool = False
-    spoke: bool = False  # there has been speech in this take
-    pause_s: float = 0.0  # since the last speech
-    audio_s: float = 0.0  # of this take so far; a clip comes faster than it was spoken
-
-
-@dataclass(frozen=True)
-class MicrophoneLost(Fact):
-    """It could not be opened, or ended by itself."""
-
-    message: str
-
-
-@dataclass(frozen=True)
-class LifeSign(Fact):
-    """The recogniser made progress: it decodes, or loads a model."""
-
-
-@dataclass(frozen=True)
-class Recognised(Fact):
-    """A take has its text, or none: then `empty`."""
-
-    take: int
-    event: Event  # FinalText or NothingHeard
-    empty: bool = False
-    keep_audio: bool = False  # empty, but not for sure
-
-
-@dataclass(frozen=True)
-class RecognitionFailed(Fact):
-    take: int
-    message: str
-
-
-@dataclass(frozen=True)
-class DeliveryEnded(Fact):
-    take: int
-    event: Event  # TextDelivered
-    held: bool = False
-
-
-@dataclass(frozen=True)
-class SourceEnded(Fact):
-    """A recorded clip has been played to its end."""
-
-
-@dataclass(frozen=True)
-class Tick(Fact):
-    """`wake_s` has come."""
-
-
-@dataclass(frozen=True)
-class Quit(Fact):
-    """The program ends."""
-
-
-Input = Command | Fact
-
-# ---- what comes out -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Effect:
-    """Root of what the loop is to do."""
-
-
-@dataclass(frozen=True)
-class Publish(Effect):
-    event: Event
-
-
-@dataclass(frozen=True)
-class OpenMicrophone(Effect):
-    """Open it unless it is open; blocks belong to the newest take from now on."""
-
-    again: bool = False  # close it first and look at the devices anew
-
-
-@dataclass(frozen=True)
-class CloseMicrophone(Effect):
-    """No more blocks are wanted (it may stay warm)."""
-
-
-@dataclass(frozen=True)
-class BeginTake(Effect):
-    """Note the target window, open the spool file, begin to recognise."""
-
-    take: int
-    start: Start
-
-
-@dataclass(frozen=True)
-class Hurry(Effect):
-    """Key up: recognise what is there, the rest is only the tail."""
-
-    take: int
-
-
-@dataclass(frozen=True)
-class EndTake(Effect):
-    """All audio of the take has come: make the final text of it."""
-
-    take: int
-
-
-@dataclass(frozen=True)
-class Deliver(Effect):
-    take: int
-
-
-@dataclass(frozen=True)
-class HoldText(Effect):
-    """The window does not answer: keep the text for the user, and drop it should its turn still come."""
-
-    take: int
-
-
-@dataclass(frozen=True)
-class Drop(Effect):
-    """Forget a take: no more recognition, no delivery, and what happens to its audio."""
-
-    take: int
-    audio: Literal["remove", "keep"]
-    reason: str = ""  # of keeping: "failed", "unclear", "interrupted"
-
-
-@dataclass(frozen=True)
-class Done(Effect):
-    """A take was delivered (or held with its text safe): its audio is not needed any more."""
-
-    take: int
-
-
-@dataclass(frozen=True)
-class ReplaceRecogniser(Effect):
-    """The engine thread is stuck: leave it, start another, give it the takes that are left."""
-
-
-# ---- state ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """The take that is being recorded."""
-
-    number: int
-    start: Start
-    state: State
-    since_s: float  # of this state
-    began_s: float
-    block_s: float | None = None  # last block
-    zeros_since_s: float | None = None  # exact zeros only, since then
-    opened_s: float = 0.0  # last time the microphone was opened
-    lost_since_s: float | None = None
-    reopen_s: float | None = None  # when to try the microphone again
-    spoke: bool = False
-    speaking: bool = False
-    pause_s: float = 0.0
-    heard_s: float = 0.0
-    told_silent: bool = False
-
-    @property
-    def audio_s(self) -> float:
-        return max(self.heard_s, self.since_s - self.began_s)
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """A take whose audio has all come."""
-
-    number: int
-    start: Start
-    state: State  # FINISHING or DELIVERING
-    audio_s: float
-    since_s: float  # of its turn
-    life_s: float  # last sign of life from the recogniser, while it is its turn
-    recognised: bool = False
-
-
-@dataclass(frozen=True)
-class Session:
-    limits: Limits = field(default_factory=Limits)
-    recorded: Recorded | None = None
-    pending: tuple[Waiting, ...] = ()
-    next_number: int = 1
-
-    @property
-    def state(self) -> State:
-        """The app's state: of the take that is recorded, else of the oldest that waits."""
-        if self.recorded is not None:
-            return self.recorded.state
-        return self.pending[0].state if self.pending else State.IDLE
-
-
-def wake_s(session: Session) -> float | None:
-    """When the machine must be asked again with a `Tick`, on the same clock; None while nothing can time out."""
-    times = []
-    if session.recorded is not None:
-        times.append(_recording_due(session.recorded, session.limits)[0])
-    if session.pending:
-        times.append(_waiting_due(session.pending[0], session.limits))
-    return min(times) if times else None
-
-
-_Due = Literal["tail_over", "too_long", "no_sound", "wake", "gone", "retry", "stopped"]
-
-
-def _recording_due(take: Recorded, limits: Limits) -> tuple[float, _Due]:
-    """The next deadline of the take that is recorded, and which one it is."""
-    if take.state is State.FINISHING:
-        return _tail_end(take, limits), "tail_over"
-    dues: list[tuple[float, _Due]] = [(take.began_s + limits.max_length_s, "too_long")]
-    if take.block_s is None:
-        dues.append((take.began_s + limits.opening_s, "no_sound"))
-        dues.append((take.opened_s + limits.first_block_s, "wake"))
-    else:
-        # soon after the last block, later after an opening
-        waking_s = take.opened_s + limits.first_block_s if take.opened_s > take.block_s else 0.0
-        dues.append((max(take.block_s + limits.watchdog_s, waking_s), "stopped"))
-        if take.lost_since_s is not None:
-            dues.append((take.lost_since_s + limits.lost_s, "gone"))
-        if take.reopen_s is not None:
-            dues.append((take.reopen_s, "retry"))
-    return min(dues)
-
-
-def _tail_end(take: Recorded, limits: Limits) -> float:
-    least = take.since_s + limits.tail_s
-    most = take.since_s + max(limits.tail_s, limits.tail_most_s)
-    return most if take.speaking else least
-
-
-def _waiting_due(head: Waiting, limits: Limits) -> float:
-    if head.state is State.DELIVERING:
-        return head.since_s + limits.deliver_s
-    most = head.since_s + limits.finish_most_s + 2 * head.audio_s
-    return min(head.life_s + limits.life_sign_s, most)
-
-
-# ---- the machine ----------------------------------------------------------------------------------------------------
+from dictation.session.effects import (
+    BeginTake,
+    CloseMicrophone,
+    Deliver,
+    Done,
+    Drop,
+    Effect,
+    EndTake,
+    HoldText,
+    Hurry,
+    OpenMicrophone,
+    Publish,
+    ReplaceRecogniser,
+)
+from dictation.session.facts import (
+    BlockHeard,
+    DeliveryEnded,
+    Input,
+    LifeSign,
+    MicrophoneLost,
+    Quit,
+    Recognised,
+    RecognitionFailed,
+    SourceEnded,
+)
+from dictation.session.state import Due, Recorded, Session, Waiting, recording_due, waiting_due
 
 
 def step(session: Session, given: Input, now_s: float) -> tuple[Session, list[Effect]]:
@@ -580,14 +317,14 @@ class _Machine:
 
     def check_deadlines(self) -> None:
         while self.session.recorded is not None:
-            due_s, due = _recording_due(self.session.recorded, self.session.limits)
+            due_s, due = recording_due(self.session.recorded, self.session.limits)
             if self.now_s < due_s:
                 break
             self._recording_is_due(self.session.recorded, due)
-        if self.session.pending and self.now_s >= _waiting_due(self.session.pending[0], self.session.limits):
+        if self.session.pending and self.now_s >= waiting_due(self.session.pending[0], self.session.limits):
             self._give_up_waiting(self.session.pending[0])
 
-    def _recording_is_due(self, take: Recorded, due: _Due) -> None:
+    def _recording_is_due(self, take: Recorded, due: Due) -> None:
         match due:
             case "tail_over":
                 self._end_tail()
