@@ -30,7 +30,7 @@ from dictation.source import Post, Source
 from dictation.spool import Spool
 from dictation.typist import Typist
 from dictation.vocabulary import Vocabulary
-from dictation.worker import Build
+from dictation.worker.model import Build
 
 if TYPE_CHECKING:
     from dictation.desktop.sleep import WakeWatch

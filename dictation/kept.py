@@ -22,7 +22,8 @@ from dictation.frames import SAMPLE_RATE_HZ
 from dictation.history import Entry
 from dictation.results import Results, timings_of
 from dictation.spool import Spool
-from dictation.worker import FailureReport, FinalReport, Lane
+from dictation.worker.lane import Lane
+from dictation.worker.reports import FailureReport, FinalReport
 from engine.errors import EngineError
 from engine.transcript import Transcript
 

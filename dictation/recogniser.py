@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dictation.vocabulary import prompt
-from dictation.worker import Asked, Live, Recording, Request
+from dictation.worker.model import Asked, Live, Recording, Request
 
 if TYPE_CHECKING:
     from engine.audio import Audio
@@ -19,7 +19,7 @@ F32 = NDArray[np.float32]
 
 
 class Recogniser:
-    """`worker.Model` on the real engine."""
+    """`worker.model.Model` on the real engine."""
 
     def __init__(self, transcriber: Transcriber, name: str) -> None:
         self._transcriber = transcriber

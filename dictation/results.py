@@ -19,7 +19,7 @@ from dictation.segmenter import Heard
 from dictation.settings import Settings
 from dictation.take import Take
 from dictation.vocabulary import Vocabulary
-from dictation.worker import Request
+from dictation.worker.model import Request
 from engine.transcript import GAP, Timings, Transcript
 
 TOO_SHORT_S = 0.1

@@ -18,7 +18,8 @@ from dictation.frames import SAMPLE_RATE_HZ
 from dictation.segmenter import Cut, Heard, Segmenter
 from dictation.spool import MemoryFile, Spool, SpoolFile
 from dictation.vad import SpeechDetector
-from dictation.worker import Lane, Request
+from dictation.worker.lane import Lane
+from dictation.worker.model import Request
 
 F32 = NDArray[np.float32]
 

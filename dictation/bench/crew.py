@@ -21,7 +21,7 @@ from dictation.bench.measure import Task, measure
 from dictation.bench.results import Measured
 from dictation.bench.scratch import ScratchWindow
 from dictation.errors import DictationError
-from dictation.worker import Model
+from dictation.worker.model import Model
 from engine.errors import EngineError
 
 START_MOST_S = 600.0  # a large model from a slow disk

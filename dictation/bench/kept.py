@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import engine
-from dictation.worker import Asked, Live, Model, Partial, Recording, Request
+from dictation.worker.model import Asked, Live, Model, Partial, Recording, Request
 from engine.audio import Audio
 from engine.transcript import Segment, Transcript
 
@@ -57,7 +57,7 @@ class KeptModel:
         return self._thread.submit(work).result()
 
     def build(self, name: str, device: str) -> Model:
-        """`worker.Build` for one app: the kept model under the name that the app gives it. Begins a new `heard`."""
+        """`worker.model.Build` for one app: the kept model under the name it gives. Begins a new `heard`."""
         self.heard = Heard()
         return _Lent(self, self._model, name)
 
@@ -71,7 +71,7 @@ class KeptModel:
 
 
 class _Lent:
-    """`worker.Model` for the life of one app."""
+    """`worker.model.Model` for the life of one app."""
 
     def __init__(self, owner: KeptModel, model: Model, name: str) -> None:
         self._owner = owner

@@ -18,7 +18,9 @@ from typing import Protocol, TypeVar
 from dictation.server.faults import Fault
 from dictation.server.limits import Limits
 from dictation.server.metrics import Metrics
-from dictation.worker import AgainReport, FailureReport, FinalReport, Lane, Report, Request, WindowReport
+from dictation.worker.lane import Lane
+from dictation.worker.model import Request
+from dictation.worker.reports import AgainReport, FailureReport, FinalReport, Report, WindowReport
 from engine.audio import Clip
 
 POOL_THREADS = 2

@@ -23,7 +23,7 @@ from dictation.server.hearing import SAMPLE_RATE_HZ, Hearing, plan
 from dictation.server.sessions import Session
 from dictation.server.sound import F32, blocks, too_long
 from dictation.server.transcriptions import Held, as_json
-from dictation.worker import AgainReport, FailureReport, FinalReport, Report
+from dictation.worker.reports import AgainReport, FailureReport, FinalReport, Report
 
 BLOCKS_AT_ONCE = 20  # of half a second, between two looks at how far the engine is
 BEHIND_POLL_S = 0.1

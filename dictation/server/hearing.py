@@ -27,7 +27,9 @@ from dictation.settings import Settings
 from dictation.spool import Spool
 from dictation.take import Take
 from dictation.vocabulary import Term
-from dictation.worker import FinalReport, Lane, Request
+from dictation.worker.lane import Lane
+from dictation.worker.model import Request
+from dictation.worker.reports import FinalReport
 
 F32 = NDArray[np.float32]
 

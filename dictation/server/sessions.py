@@ -25,7 +25,7 @@ from dictation.server.hearing import SAMPLE_RATE_HZ, Hearing, Pause, plan
 from dictation.server.sound import open_stream, too_long
 from dictation.settings import Settings
 from dictation.spool import Spool
-from dictation.worker import AgainReport, FailureReport, FinalReport, PartialReport, Report
+from dictation.worker.reports import AgainReport, FailureReport, FinalReport, PartialReport, Report
 
 HEARTBEAT_S = 15.0
 SWEEP_S = 1.0

@@ -19,7 +19,8 @@ from dictation.server import shapes, uploads
 from dictation.server.api import Api
 from dictation.server.faults import Fault
 from dictation.server.sound import flatten
-from dictation.worker import FinalReport, Request, WindowReport
+from dictation.worker.model import Request
+from dictation.worker.reports import FinalReport, WindowReport
 from engine.languages import LANGUAGES
 from engine.transcript import Segment, Transcript
 

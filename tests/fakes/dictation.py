@@ -13,7 +13,7 @@ from dictation.loop import Loop, Parts
 from dictation.settings import Settings
 from dictation.source import Block, SourceLost, SourceOpened
 from dictation.spool import Spool
-from dictation.worker import Request
+from dictation.worker.model import Request
 from engine.errors import Cancelled
 from engine.transcript import Segment, Transcript
 

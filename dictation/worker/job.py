@@ -1,0 +1,55 @@
+"""A take, or a whole recording, on its way through the engine."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dictation.worker.model import F32, Live, Recording, Request
+
+if TYPE_CHECKING:
+    from dictation.worker.lane import Lane
+    from engine.audio import Audio
+
+MUCH = 60 * 16_000  # samples that are looked at even where nobody wants to see words: they are pieces of their own
+
+
+@dataclass(eq=False)
+class Job:
+    """A take on its way through the engine. Guarded by the worker's lock, but for `live` and `opened`."""
+
+    lane: Lane
+    take: int
+    request: Request
+    model: str
+    heard: deque[tuple[F32, int] | int] = field(default_factory=deque)  # (samples, start), or a cut
+    n_waiting: int = 0  # samples in `heard`
+    hurry: bool = False
+    finish: bool = False
+    recording: F32 | Audio | None = None  # a whole one instead of a growing one
+    heard_speech: bool | None = None
+    dropped: bool = False
+    touched: bool = False
+    served_s: float = 0.0
+    looks_again: bool = False  # its last look was given up for the microphone
+    spent_s: float = 0.0  # on the step that is being done, attempts that were given up included
+    live: Live | None = None  # of the engine thread
+    opened: Recording | None = None  # of the engine thread
+
+    @property
+    def goes_first(self) -> bool:
+        """A take of the microphone."""
+        return self.lane.is_microphone and self.recording is None
+
+    @property
+    def has_news(self) -> bool:
+        return (
+            not self.touched
+            or self.looks_again
+            or (bool(self.heard) and (self.request.live or self.hurry or self.n_waiting > MUCH))
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        return self.recording is not None or self.finish or self.has_news
