@@ -283,9 +283,7 @@ class Worker:
         if job.opened is None:
             job.opened = model.open(recording, job.request)
         found = len(job.opened.segments)
-        if not job.opened.step(
-            lambda: self._is_over(generation, job) or turns.must_give_way(job, list(self._jobs.values()))
-        ):
+        if not job.opened.step(lambda: self._is_over(generation, job) or self._gives_way(job)):
             self._end(generation, job, FinalReport(job.take, job.opened.transcript(), model.name))
         elif not job.lane.is_microphone:
             report = WindowReport(job.take, tuple(job.opened.segments[found:]), job.opened.done_s)
