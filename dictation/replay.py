@@ -58,8 +58,8 @@ def replay(
     """Dictate `clip`, and with `type_it` type the words into the window that has the keyboard when it begins.
 
     build: as of the engine worker. realtime: take as long to hear the clip as it took to say it, otherwise as fast as
-    it is understood. changes: settings for this run. Raises AudioError for a clip that can't be read, ReplayError when the
-    dictation fails.
+    it is understood. changes: settings for this run. Raises AudioError for a clip that can't be read, ReplayError when
+    the dictation fails.
     """
     check_whole(clip)  # damage in its middle would look like a microphone that comes and goes
     replayed = play(clip, build, mode="realtime" if realtime else "fast", type_it=type_it, changes=changes)
