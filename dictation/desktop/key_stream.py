@@ -1,7 +1,7 @@
 """Hotkeys out of a stream of plain key events (macOS, Windows, evdev): one press and one release per hold.
 
-A back-end feeds what its system tells, key by key, and says where each binding lies on its keyboard. A release that got
-lost is found by asking for the key's real state.
+A back-end (`StreamHotkeys`) feeds what its system tells, key by key, and says where each binding lies on its keyboard.
+A release that got lost is found by asking for the key's real state.
 """
 
 from __future__ import annotations
@@ -108,6 +108,34 @@ class KeyStream:
 
     def _tell(self, bound: Bound, kind: KeyAction) -> None:
         self._on_event(KeyEvent(bound.binding.action, kind, time.monotonic()))
+
+
+class StreamHotkeys:
+    """`Hotkeys` over a stream of keys: a subclass listens, and says where combinations lie."""
+
+    def __init__(self, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> None:
+        self._stream = KeyStream(on_event, self._place)
+        self._stream.bind(bindings)
+        self._closed = False
+
+    @property
+    def refused(self) -> dict[str, str]:
+        return self._stream.refused
+
+    def bind(self, bindings: list[Binding]) -> None:
+        self._stream.bind(bindings)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._stop_listening()
+
+    def _place(self, chord: Chord, keys: str) -> frozenset[int]:
+        """The keys that a combination may be; raises HotkeyError."""
+        raise NotImplementedError
+
+    def _stop_listening(self) -> None:
+        raise NotImplementedError
 
 
 class ReleaseWatch:

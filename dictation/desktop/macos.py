@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dictation.desktop.contract import Binding, Capability, HotkeyError, Hotkeys, KeyEvent, Role, Target
-from dictation.desktop.key_stream import KeyStream, ReleaseWatch
 from dictation.desktop.keys import Chord
-from dictation.desktop.native import NativeCalls, NativeDesktop
+from dictation.desktop.native import NativeCalls, NativeDesktop, NativeHotkeys
 
 UNICODE_UNITS = 20  # CGEventKeyboardSetUnicodeString delivers no more of one event
 RETURN_KEY, ANSI_V = 36, 9
@@ -71,22 +70,13 @@ class MacCalls(NativeCalls, Protocol):
     def may_post_events(self) -> bool: ...
     def may_listen(self) -> bool: ...
     def may_record(self) -> bool: ...
-    def keycode_for(self, character: str) -> int | None:
-        """The key that gives a character in the active layout."""
-        ...
-
     def post_key(self, keycode: int, flags: int) -> None: ...
     def post_text(self, chunk: str) -> None: ...
     def flags_down(self) -> int: ...
-    def key_is_down(self, keycode: int) -> bool: ...
     def start_tap(self, on_event: Callable[[int, int, int, bool], bool]) -> Tap:
         """Listen on a thread of its own; the callback gets type, keycode, flags, auto-repeat and says whether to keep
         the event from the program. Events that we posted ourselves are left out. Raises OSError where macOS gives
         no tap."""
-        ...
-
-    def on_wake(self, rearm: Callable[[], None]) -> None:
-        """Call `rearm` after sleep, unlock, and a switch of users."""
         ...
 
 
@@ -143,7 +133,7 @@ class MacDesktop(NativeDesktop):
 
     def _press_paste(self) -> bool:
         # the key that gives v, which is not the same on every layout; some layouts have none, there Command-V is ANSI's
-        keycode = self._calls.keycode_for("v")
+        keycode = self._calls.key_for("v")
         self._calls.post_key(ANSI_V if keycode is None else keycode, FLAG_MASKS["Super"])
         return True
 
@@ -177,59 +167,39 @@ def utf16_chunks(text: str, units: int) -> list[str]:
     return [*chunks, chunk] if chunk else chunks
 
 
-class MacHotkeys:
-    """Bindings on an event tap.
-
-    The tap is re-armed when macOS disables it and after sleep or unlock; a lost release is noticed by asking.
-    """
+class MacHotkeys(NativeHotkeys):
+    """Bindings on an event tap, which macOS may disable at any time."""
 
     def __init__(self, calls: MacCalls, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> None:
         self._calls = calls
-        self._stream = KeyStream(on_event, self._place)
-        self._stream.bind(bindings)
+        super().__init__(calls, bindings, on_event)
+
+    def _listen(self) -> None:
         try:
-            self._tap: Tap = calls.start_tap(self._event)
+            self._tap: Tap = self._calls.start_tap(self._event)
         except OSError as error:
             raise HotkeyError(f"{error}.") from error
-        self._watch = ReleaseWatch(self._stream, calls.key_is_down)
-        self._closed = False
-        calls.on_wake(self.rearm)
 
-    @property
-    def refused(self) -> dict[str, str]:
-        return self._stream.refused
-
-    def bind(self, bindings: list[Binding]) -> None:
-        self._stream.bind(bindings)
-
-    def rearm(self) -> None:
+    def _listen_again(self) -> None:
         """After sleep, unlock or a switch of users the old tap may be deaf: make a new one."""
-        if not self._closed:
-            self._tap.close()
-            with contextlib.suppress(OSError):  # the permission is gone: the doctor says so
-                self._tap = self._calls.start_tap(self._event)
-            self.check_releases()
+        self._tap.close()
+        with contextlib.suppress(HotkeyError):  # the permission is gone: the doctor says so
+            self._listen()
+        self.check_releases()
+
+    def _stop_listening(self) -> None:
+        self._tap.close()
 
     def check_releases(self) -> None:
         """A tap that was disabled in the wrong moment misses a release: ask for the keys' real state."""
         self._stream.release_lost(self._calls.key_is_down)
 
-    def close(self) -> None:
-        self._closed = True
-        self._watch.close()
-        self._tap.close()
-
-    def _place(self, chord: Chord, keys: str) -> frozenset[int]:
+    def _own_key(self, chord: Chord) -> int | None:
         if chord.key == "Fn":
-            return frozenset({FN_KEY})
+            return FN_KEY
         if chord.side:
-            return frozenset({SIDE_KEYS[chord.side, next(iter(chord.modifiers))][0]})
-        found = KEYCODES.get(chord.key)
-        if found is None and len(chord.key) == 1:
-            found = self._calls.keycode_for(chord.key)
-        if found is None:
-            raise HotkeyError(f"This keyboard has no key for {keys}; choose another in the settings.")
-        return frozenset({found})
+            return SIDE_KEYS[chord.side, next(iter(chord.modifiers))][0]
+        return KEYCODES.get(chord.key)
 
     def _event(self, kind: int, keycode: int, flags: int, repeat: bool) -> bool:
         """One event of the tap, on its thread; True keeps it from the program."""
@@ -242,6 +212,4 @@ class MacHotkeys:
         # a modifier's own flag says whether it is down; of Caps Lock, which has none, every change is a press
         down = kind == KEY_DOWN or (kind == FLAGS_CHANGED and bool(flags & FLAG_OF.get(keycode, flags | 1)))
         held = frozenset(name for name, mask in FLAG_MASKS.items() if flags & mask)
-        ours = self._stream.feed(keycode, down, held, repeat)
-        self._watch.look()
-        return ours
+        return self._feed(keycode, down, held, repeat)

@@ -227,7 +227,7 @@ class QuartzCalls:
         if secret:
             board.setString_forType_("", TRANSIENT[1])
 
-    def keycode_for(self, character: str) -> int | None:
+    def key_for(self, character: str) -> int | None:
         if NSThread.isMainThread():  # the layout may not be asked for elsewhere, and may have been switched
             self._keycodes = _layout()
         return self._keycodes.get(character)
@@ -252,8 +252,8 @@ class QuartzCalls:
     def flags_down(self) -> int:
         return int(Quartz.CGEventSourceFlagsState(Quartz.kCGEventSourceStateHIDSystemState))
 
-    def key_is_down(self, keycode: int) -> bool:
-        return bool(Quartz.CGEventSourceKeyState(Quartz.kCGEventSourceStateHIDSystemState, keycode))
+    def key_is_down(self, key: int) -> bool:
+        return bool(Quartz.CGEventSourceKeyState(Quartz.kCGEventSourceStateHIDSystemState, key))
 
     def start_tap(self, on_event: Callable[[int, int, int, bool], bool]) -> Tap:
         return EventTap(on_event)

@@ -1,13 +1,27 @@
 """What the Mac's and Windows' back-ends have in common: paste through a promise that tells when it was fetched, typing,
-and everything that stands against either. What the system does lies in a subclass and its calls.
+everything that stands against either, and hotkeys. What the system does lies in a subclass and its calls.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Protocol
 
-from dictation.desktop.contract import Clipboard, Delivery, How, Method, Outcome, Target, forbidden_character
+from dictation.desktop.contract import (
+    Binding,
+    Clipboard,
+    Delivery,
+    HotkeyError,
+    How,
+    KeyEvent,
+    Method,
+    Outcome,
+    Target,
+    forbidden_character,
+)
+from dictation.desktop.key_stream import ReleaseWatch, StreamHotkeys
+from dictation.desktop.keys import Chord
 
 RECEIPT_TIMEOUT_S = 2.0
 
@@ -33,6 +47,15 @@ class NativeCalls(Clipboard, Protocol):
 
     def promise_text(self, text: str) -> Promise:
         """Offer text, marked so that clipboard histories leave it out."""
+        ...
+
+    def key_is_down(self, key: int) -> bool: ...
+    def key_for(self, character: str) -> int | None:
+        """The key that gives a character in the active layout without modifiers."""
+        ...
+
+    def on_wake(self, rearm: Callable[[], None]) -> None:
+        """Call `rearm` after sleep, unlock and, where there is such a thing, a switch of users."""
         ...
 
 
@@ -127,6 +150,56 @@ class NativeDesktop:
 
     def close(self) -> None:
         pass
+
+
+class NativeHotkeys(StreamHotkeys):
+    """Hotkeys of a system that hands over every key, loses a release now and then, and stops after sleep or unlock."""
+
+    def __init__(self, calls: NativeCalls, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> None:
+        self._native = calls
+        super().__init__(bindings, on_event)
+        self._listen()
+        self._watch = ReleaseWatch(self._stream, calls.key_is_down)
+        calls.on_wake(self.rearm)
+
+    # the system's part
+
+    def _listen(self) -> None:
+        """Begin to listen. Raises HotkeyError where the system does not allow it."""
+        raise NotImplementedError
+
+    def _listen_again(self) -> None:
+        """The system may have stopped telling: begin anew, and end the holds that are over."""
+        raise NotImplementedError
+
+    def _own_key(self, chord: Chord) -> int | None:
+        """The key of a combination where no layout has a say in it; else None."""
+        raise NotImplementedError
+
+    # what is common
+
+    def rearm(self) -> None:
+        if not self._closed:
+            self._listen_again()
+
+    def close(self) -> None:
+        if not self._closed:
+            self._watch.close()
+        super().close()
+
+    def _feed(self, key: int, down: bool, modifiers: frozenset[str], repeat: bool) -> bool:
+        """One key, on the system's thread; True keeps it from the program."""
+        ours = self._stream.feed(key, down, modifiers, repeat)
+        self._watch.look()
+        return ours
+
+    def _place(self, chord: Chord, keys: str) -> frozenset[int]:
+        key = self._own_key(chord)
+        if key is None and len(chord.key) == 1:
+            key = self._native.key_for(chord.key)
+        if key is None:
+            raise HotkeyError(f"This keyboard has no key for {keys}; choose another in the settings.")
+        return frozenset({key})
 
 
 def _ms(started_s: float) -> float:

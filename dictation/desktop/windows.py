@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dictation.desktop.contract import Binding, Capability, HotkeyError, Hotkeys, KeyEvent, Role, Target
-from dictation.desktop.key_stream import KeyStream, ReleaseWatch
 from dictation.desktop.keys import Chord
-from dictation.desktop.native import NativeCalls, NativeDesktop
+from dictation.desktop.native import NativeCalls, NativeDesktop, NativeHotkeys
 
 VK_SHIFT, VK_CONTROL, VK_MENU, VK_RETURN, VK_INSERT = 0x10, 0x11, 0x12, 0x0D, 0x2D
 VK_LCONTROL, VK_RMENU = 0xA2, 0xA5
@@ -58,18 +57,9 @@ class WindowsCalls(NativeCalls, Protocol):
         """How many were taken."""
         ...
 
-    def key_is_down(self, virtual_key: int) -> bool: ...
-    def key_for(self, character: str) -> int | None:
-        """The virtual key that gives a character in the active layout without modifiers."""
-        ...
-
     def hook(self, on_key: Callable[[int, bool], bool]) -> Hook:
         """A low-level keyboard hook on its own thread; the callback gets virtual key and up, and says whether to keep
         the key from the program. Injected events are left out. Raises OSError where Windows allows none."""
-        ...
-
-    def on_wake(self, rearm: Callable[[], None]) -> None:
-        """Call `rearm` after sleep and unlock."""
         ...
 
 
@@ -155,61 +145,42 @@ def unicode_inputs(character: str) -> list[Input]:
     return [Input(unit, unicode=True) for unit in units] + [Input(unit, up=True, unicode=True) for unit in units]
 
 
-class WindowsHotkeys:
+class WindowsHotkeys(NativeHotkeys):
     """Bindings on a low-level hook. AltGr is a Ctrl and an Alt to Windows; it is never taken for Ctrl+Alt here."""
 
     def __init__(self, calls: WindowsCalls, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> None:
         self._calls = calls
         self._held: set[int] = set()  # keys that are down, by the hook
-        self._stream = KeyStream(on_event, self._place)
-        self._stream.bind(bindings)
+        super().__init__(calls, bindings, on_event)
+
+    def _listen(self) -> None:
         try:
-            self._hook = calls.hook(self._key)
+            self._hook: Hook = self._calls.hook(self._key)
         except OSError as error:
             raise HotkeyError(f"Windows does not let Sayso listen for keys ({error}).") from error
-        self._watch = ReleaseWatch(self._stream, calls.key_is_down)
-        self._closed = False
-        calls.on_wake(self.rearm)
 
-    @property
-    def refused(self) -> dict[str, str]:
-        return self._stream.refused
-
-    def bind(self, bindings: list[Binding]) -> None:
-        self._stream.bind(bindings)
-
-    def rearm(self) -> None:
+    def _listen_again(self) -> None:
         """Windows drops a hook that was slow once, and after unlock: set it again and forget what was down."""
-        if not self._closed:
-            self._held.clear()
-            self._stream.release_lost(lambda key: False)
-            self._hook.rearm()
+        self._held.clear()
+        self._stream.release_lost(lambda key: False)
+        self._hook.rearm()
 
-    def close(self) -> None:
-        self._closed = True
-        self._watch.close()
+    def _stop_listening(self) -> None:
         self._hook.close()
 
-    def _place(self, chord: Chord, keys: str) -> frozenset[int]:
+    def _own_key(self, chord: Chord) -> int | None:
         if chord.side:
             left, right = MODIFIER_KEYS[next(iter(chord.modifiers))]
-            return frozenset({left if chord.side == "Left" else right})
+            return left if chord.side == "Left" else right
         if chord.key == "AltGr":
-            return frozenset({VK_RMENU})
-        key = KEYS.get(chord.key)
-        if key is None and len(chord.key) == 1:
-            key = self._calls.key_for(chord.key)
-        if key is None:
-            raise HotkeyError(f"This keyboard has no key for {keys}; choose another in the settings.")
-        return frozenset({key})
+            return VK_RMENU
+        return KEYS.get(chord.key)
 
     def _key(self, virtual_key: int, up: bool) -> bool:
         """One key of the hook, on its thread; True keeps it from the program."""
         repeat = not up and virtual_key in self._held
         (self._held.discard if up else self._held.add)(virtual_key)
-        ours = self._stream.feed(virtual_key, not up, self._modifiers(), repeat)
-        self._watch.look()
-        return ours
+        return self._feed(virtual_key, not up, self._modifiers(), repeat)
 
     def _modifiers(self) -> frozenset[str]:
         """Modifiers that are down. Windows presses a left Ctrl along with AltGr; both together are AltGr."""

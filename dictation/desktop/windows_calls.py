@@ -400,8 +400,8 @@ class Win32Calls:
 
         self._window.call(write)
 
-    def key_is_down(self, virtual_key: int) -> bool:
-        return bool(user32.GetAsyncKeyState(virtual_key) & 0x8000)
+    def key_is_down(self, key: int) -> bool:
+        return bool(user32.GetAsyncKeyState(key) & 0x8000)
 
     def key_for(self, character: str) -> int | None:
         found = user32.VkKeyScanW(character) if ord(character) < 0x10000 else -1

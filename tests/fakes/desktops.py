@@ -137,7 +137,7 @@ class FakeMac(FakeSystem):
 
     may_listen = may_record = may_post_events
 
-    def keycode_for(self, character: str) -> int | None:
+    def key_for(self, character: str) -> int | None:
         return self.v_key if character == "v" else None
 
     def post_key(self, keycode: int, flags: int) -> None:
@@ -152,8 +152,8 @@ class FakeMac(FakeSystem):
     def flags_down(self) -> int:
         return self.flags
 
-    def key_is_down(self, keycode: int) -> bool:
-        return keycode in self.down
+    def key_is_down(self, key: int) -> bool:
+        return key in self.down
 
     def start_tap(self, on_event: Callable[[int, int, int, bool], bool]) -> FakeMac:
         self.tap, self.tap_enabled = on_event, True
@@ -218,8 +218,8 @@ class FakeWindows(FakeSystem):
         elif entry == windows.Input(windows.VK_RETURN):
             self.window += "\n"
 
-    def key_is_down(self, virtual_key: int) -> bool:
-        return virtual_key in self.down
+    def key_is_down(self, key: int) -> bool:
+        return key in self.down
 
     def key_for(self, character: str) -> int | None:
         return ord(character.upper()) if character.isascii() and character.isalnum() else None

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dictation.desktop.contract import Binding, HotkeyError, KeyEvent
-from dictation.desktop.key_stream import WATCH_S, KeyStream
+from dictation.desktop.key_stream import WATCH_S, StreamHotkeys
 from dictation.desktop.keys import Chord
 
 DEVICES, ABOUT = Path("/dev/input"), Path("/sys/class/input")
@@ -78,7 +78,7 @@ class _Device:
         return bool(bits[key // 8] >> key % 8 & 1)
 
 
-class EvdevHotkeys:
+class EvdevHotkeys(StreamHotkeys):
     """Bindings over all keyboards that may be read; events arrive on a thread of its own."""
 
     def __init__(
@@ -96,28 +96,20 @@ class EvdevHotkeys:
         if not self._devices:
             self._watch.close()
             raise NoKeyboards
-        self._stream = KeyStream(on_event, key_of)
-        self._stream.bind(bindings)
+        super().__init__(bindings, on_event)
         self._wake_read, self._wake_write = os.pipe()
-        self._closing = False
         self._thread = threading.Thread(target=self._run, name="evdev-hotkeys", daemon=True)
         self._thread.start()
 
-    @property
-    def refused(self) -> dict[str, str]:
-        return self._stream.refused
+    def _place(self, chord: Chord, keys: str) -> frozenset[int]:
+        return key_of(chord, keys)
 
-    def bind(self, bindings: list[Binding]) -> None:
-        self._stream.bind(bindings)
-
-    def close(self) -> None:
-        if not self._closing:
-            self._closing = True
-            os.write(self._wake_write, b"x")
-            self._thread.join(WATCH_S)
+    def _stop_listening(self) -> None:
+        os.write(self._wake_write, b"x")
+        self._thread.join(WATCH_S)
 
     def _run(self) -> None:
-        while not self._closing:
+        while not self._closed:
             handles = {device.handle: name for name, device in self._devices.items()}
             waiting = [*handles, self._watch.handle, self._wake_read]
             ready, _, _ = select.select(waiting, [], [], WATCH_S if self._stream.any_down else None)
