@@ -69,19 +69,14 @@ class Glance:
         return self
 
 
+def _cleared(glance: Glance) -> Glance:
+    """Nothing is left of a take: no words, no level, no clock, no end, nothing to do."""
+    return replace(glance, firm="", tentative="", level=0.0, started_s=None, visible_until_s=None, actions=())
+
+
 def resting(glance: Glance) -> Glance:
     """Nothing goes on: what the model and the hotkeys allow."""
-    calm = replace(
-        glance,
-        note=Phrase(),
-        firm="",
-        tentative="",
-        level=0.0,
-        started_s=None,
-        visible_until_s=None,
-        overlay=False,
-        actions=(),
-    )
+    calm = replace(_cleared(glance), note=Phrase(), overlay=False)
     if glance.hotkeys_paused:
         return replace(calm, face=Face.PAUSED, words=Phrase("Hotkeys are paused"))
     if glance.model_status is ModelStatus.MISSING:
@@ -165,25 +160,18 @@ def _delivered(glance: Glance, event: events.TextDelivered, now_s: float) -> Gla
 
 def _said(glance: Glance, face: Face, message: str, until_s: float | None = None) -> Glance:
     """A sentence instead of words; stays until dismissed when it has no end."""
-    return replace(
-        glance,
-        face=face,
-        words=Phrase(message.replace("{", "{{").replace("}", "}}")),
-        firm="",
-        tentative="",
-        level=0.0,
-        started_s=None,
-        overlay=True,
-        visible_until_s=until_s,
-        actions=(),
-    )
+    return replace(_cleared(glance), face=face, words=_as_it_is(message), overlay=True, visible_until_s=until_s)
+
+
+def _as_it_is(message: str) -> Phrase:
+    return Phrase(message.replace("{", "{{").replace("}", "}}"))
 
 
 def _notice(glance: Glance, event: events.Notice, now_s: float) -> Glance:
     """Warnings that belong to a take show where the eyes are; all others are the tray's and the history's."""
     face: dict[Severity, Face] = {"info": glance.face, "warning": glance.face, "error": Face.ERROR}
     busy = glance.face in (Face.OPENING, Face.LISTENING, Face.WORKING)
-    message = Phrase(event.message.replace("{", "{{").replace("}", "}}"))
+    message = _as_it_is(event.message)
     if busy and event.severity != "error":
         return replace(glance, words=message, note=message, note_take=glance.take, actions=event.actions)
     if event.take is not None and event.take > glance.take:  # its take is just about to begin

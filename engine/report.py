@@ -182,6 +182,11 @@ def table(evaluations: Sequence[Evaluation]) -> str:
                 f"{e.peak_bytes / 1e6:.0f}",
             )
         )
+    return columns(rows)
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of as many cells each as lines of text: labels to the left, figures to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = []
     for label, *cells in rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dictation.bench.figures import BenchRun, Figures, figures
+from engine.report import columns
 
 HEADS = (
     "run", "clips", "error %", "95 %", "CER %", "sub", "del", "ins", "p50 ms", "p95", "p99", "first s", "revised %",
@@ -13,13 +14,7 @@ HEADS = (
 
 
 def table(runs: Sequence[BenchRun]) -> str:
-    rows = [HEADS, *(_row(run, figures(run)) for run in runs)]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    lines = []
-    for label, *cells in rows:
-        right = (f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
-        lines.append("  ".join((f"{label:{widths[0]}}", *right)))
-    return "\n".join(lines)
+    return columns([HEADS, *(_row(run, figures(run)) for run in runs)])
 
 
 def _row(run: BenchRun, f: Figures) -> tuple[str, ...]:
