@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-import threading
 import time
 from collections.abc import Iterator
 from datetime import date, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from dictation import updates
 from dictation.errors import UpdateError
 from dictation.updates import Daily, Release, Source, newer, signed_release
 from dictation.version import version
+from tests.fakes.http_server import QuietHandler, QuietServer
 from tests.shell import complaints, sayso
 
 KEY, OTHER = SigningKey(b"k" * 32), SigningKey(b"o" * 32)
@@ -44,22 +43,23 @@ def document(told: object = TOLD, key: SigningKey = KEY, context: bytes = update
     return json.dumps({"release": text, "signature": signature}).encode()
 
 
-class Server(ThreadingHTTPServer):
+class Server(QuietServer):
     """Answers every request with `answer`; remembers what was asked."""
 
     answer, status, location = b"", 200, ""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.asked: list[tuple[str, dict[str, str]]] = []
 
     @property
     def source(self) -> Source:
-        return Source(f"http://127.0.0.1:{self.server_address[1]}/sayso-release.json", (public(OTHER), public(KEY)))
+        return Source(f"{self.url}/sayso-release.json", (public(OTHER), public(KEY)))
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     server: Server
+    protocol_version = "HTTP/1.0"  # an answer ends with its connection
 
     def do_GET(self) -> None:
         self.server.asked.append((self.path, dict(self.headers)))
@@ -69,18 +69,11 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(self.server.answer)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
 
 @pytest.fixture
 def server() -> Iterator[Server]:
     with Server() as made:
-        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
         yield made
-        made.shutdown()
-        thread.join(5)
 
 
 def test_a_newer_release_is_told_with_the_page_to_get_it_from_and_nothing_else_is_asked_for(server: Server) -> None:

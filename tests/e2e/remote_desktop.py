@@ -14,8 +14,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from jeepney import DBusAddress, HeaderFields, MessageType, message_bus, new_error, new_method_return, new_signal
-from jeepney.io.blocking import open_dbus_connection
+from jeepney import DBusAddress, HeaderFields, new_error, new_method_return, new_signal
+
+from tests.e2e.bus_service import BusService
 
 HEADER = struct.Struct("=QII")
 SEAT, DEVICE, KEYBOARD, CONNECTION, POINTER = (0xFF00000000000000 + n for n in range(5))
@@ -145,7 +146,7 @@ def _text(text: str) -> bytes:
     return struct.pack("=I", len(data)) + data + bytes(-len(data) % 4)
 
 
-class RemoteDesktopPortal:
+class RemoteDesktopPortal(BusService):
     """org.freedesktop.portal.Desktop with RemoteDesktop. The user allows it when `answer` says so."""
 
     NAME, PATH = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
@@ -158,23 +159,12 @@ class RemoteDesktopPortal:
         relay: Callable[[tuple[int, ...]], None] = lambda codes: None,
     ) -> None:
         self._relay = relay
-        self._bus = open_dbus_connection(address, enable_fds=True)
         self._version = version
         self._answer_of_user = answer
         self.eis: list[Eis] = []
         self.keys: list[tuple[int, int]] = []  # by D-Bus
         self.asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()  # wishes of each session
-        self._bus.send_and_get_reply(message_bus.RequestName(self.NAME))
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                message = self._bus.receive()
-            except (OSError, EOFError):
-                return
-            if message.header.message_type is MessageType.method_call:
-                self._handle(message)
+        super().__init__(address)
 
     def _handle(self, message: Any) -> None:
         member = message.header.fields[HeaderFields.member]
@@ -210,9 +200,6 @@ class RemoteDesktopPortal:
         self._bus.send(new_method_return(message, "o", (path,)))
         emitter = DBusAddress(path, interface="org.freedesktop.portal.Request")
         self._bus.send(new_signal(emitter, "Response", "ua{sv}", (response, results)))
-
-    def close(self) -> None:
-        self._bus.sock.shutdown(socket.SHUT_RDWR)
 
 
 def open_files() -> int:

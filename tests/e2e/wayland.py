@@ -8,15 +8,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
-from jeepney import DBusAddress, HeaderFields, MessageType, message_bus, new_error, new_method_return, new_signal
-from jeepney.io.blocking import open_dbus_connection
+from jeepney import DBusAddress, HeaderFields, new_error, new_method_return, new_signal
 
+from tests.e2e.bus_service import BusService
 from tests.e2e.desktop import AnyProgram, _clean_environment
 from tests.e2e.processes import Processes, listens, until
 from tests.e2e.programs import Chromium, Program, Terminal
@@ -147,7 +145,7 @@ class WaylandChromium(Chromium):
     platform = "wayland"
 
 
-class ShortcutsBackend:
+class ShortcutsBackend(BusService):
     """The desktop's side of the portal: grants every shortcut but the refused ones, and presses them when told to."""
 
     NAME = "org.freedesktop.impl.portal.desktop.sayso_test"
@@ -155,21 +153,12 @@ class ShortcutsBackend:
     SHORTCUTS = "org.freedesktop.impl.portal.GlobalShortcuts"
 
     def __init__(self, address: str, refused: tuple[str, ...] = ()) -> None:
-        self._bus = open_dbus_connection(address)
-        self._lock = threading.Lock()
         self._refused = refused
         self.sessions: dict[str, dict[str, str]] = {}  # handle -> action -> wanted keys
-        self._bus.send_and_get_reply(message_bus.RequestName(self.NAME))
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__(address)
 
-    def _serve(self) -> None:
-        while True:
-            try:
-                message = self._bus.receive()
-            except (OSError, EOFError):
-                return
-            if message.header.message_type is MessageType.method_call:
-                self._bus.send(self._answer(message))
+    def _handle(self, message: Any) -> None:
+        self._bus.send(self._answer(message))
 
     def _answer(self, message: Any) -> Any:
         fields = message.header.fields
@@ -200,9 +189,6 @@ class ShortcutsBackend:
         for handle, shortcuts in list(self.sessions.items()):
             if action in shortcuts:
                 self._bus.send(new_signal(emitter, signal, "osta{sv}", (handle, action, 0, {})))
-
-    def close(self) -> None:
-        self._bus.sock.shutdown(socket.SHUT_RDWR)  # ends the thread
 
 
 def start_portal(folder: Path, processes: Processes, environment: dict[str, str]) -> None:

@@ -11,12 +11,12 @@ import hashlib
 import json
 import re
 import ssl
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.fakes.http_server import QuietHandler, QuietServer
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -65,43 +65,21 @@ class Hub:
 @contextmanager
 def serve(tls: ssl.SSLContext | None = None) -> Iterator[Hub]:
     """tls: speak HTTPS with this certificate."""
-    hub = Hub()
-    server = _Server(("127.0.0.1", 0), _handler(hub))
-    hub.port = server.server_address[1]
-    hub.url = f"http://127.0.0.1:{hub.port}"
-    if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True)
-        hub.url = f"https://127.0.0.1:{hub.port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with _HubServer(_HubHandler, tls) as server:
+        server.state = Hub(url=server.url, port=server.port)
+        yield server.state
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that go away in the middle are what is tested here."""
-
-
-def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
-    class Handler(_HubHandler):
-        state = hub
-
-    return Handler
-
-
-class _HubHandler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _HubServer(QuietServer):
     state: Hub
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+
+class _HubHandler(QuietHandler):
+    server: _HubServer
+
+    @property
+    def state(self) -> Hub:
+        return self.server.state
 
     def do_HEAD(self) -> None:
         self._answer(body=False)
@@ -262,7 +240,7 @@ class _HubHandler(BaseHTTPRequestHandler):
                     self.close_connection = True
                     return
                 if fault.kind == "stall" and at >= fault.after:
-                    time.sleep(fault.seconds)
+                    self.server.closing.wait(fault.seconds)
                     self.close_connection = True
                     return
                 chunk = data[at : at + (1 << 16)]

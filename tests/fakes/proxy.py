@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import select
 import socket
-import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.fakes.http_server import QuietHandler, QuietServer
 
 
 @dataclass
@@ -24,22 +24,13 @@ class Proxy:
 
 @contextmanager
 def serve() -> Iterator[Proxy]:
-    proxy = Proxy()
+    with _ProxyServer(_ProxyHandler) as server:
+        server.state = Proxy(server.url)
+        yield server.state
 
-    class Handler(_ProxyHandler):
-        state = proxy
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    proxy.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield proxy
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+class _ProxyServer(QuietServer):
+    state: Proxy
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -47,12 +38,12 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-class _ProxyHandler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    state: Proxy
+class _ProxyHandler(QuietHandler):
+    server: _ProxyServer
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+    @property
+    def state(self) -> Proxy:
+        return self.server.state
 
     def do_GET(self) -> None:
         self._pass_on()
