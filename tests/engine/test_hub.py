@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,17 @@ def pull(file: RemoteFile, server: Hub, cache: Path, **more: object) -> Pulled:
 def assert_nothing_counts(file: RemoteFile, cache: Path) -> None:
     assert hub.cached(file, cache) is None
     assert not list(cache.rglob("*.gguf"))
+
+
+def test_the_hub_of_these_tests_takes_its_threads_and_files_along_when_it_ends() -> None:
+    """Its clients keep their connections, or the process of the tests would grow by a model for each."""
+    threads = set(threading.enumerate())
+    with serve() as state:
+        add(state)
+        files = weakref.ref(state)
+    del state
+    assert set(threading.enumerate()) <= threads
+    assert files() is None
 
 
 @pytest.mark.parametrize(
