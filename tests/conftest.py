@@ -6,6 +6,7 @@ Bundles are made once into `.models/` at the repository's root (or $SAYSO_MODELS
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,11 @@ from engine.export import packed  # noqa: E402
 from engine.formats import vocabulary  # noqa: E402
 from engine.formats.assemble import assemble, dense  # noqa: E402
 from engine.runtime import Dims  # noqa: E402
+
+# A shell that runs the tests in the background, or nohup, has programs that it starts ignore these: no test program may
+for number in (signal.SIGINT, signal.SIGHUP) if os.name == "posix" else ():
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 # Other work shares the machine: a slow example is no fault.
 settings.register_profile("sayso", deadline=None)

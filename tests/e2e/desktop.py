@@ -110,7 +110,7 @@ class VirtualDesktop:
             until("accessibility bus", is_there)
 
     def close(self) -> None:
-        for program in self.programs:
+        for program in list(self.programs):
             program.close()
         if hasattr(self, "person"):
             self.person.close()

@@ -88,9 +88,10 @@ class Program:
         return last or ""
 
     def close(self) -> None:
-        """End it; a second time does nothing, since its window's number may be another's by then."""
-        if self.name not in self.desktop.processes:
+        """End it and forget it: its window's number may be another's later. A second time does nothing."""
+        if self not in self.desktop.programs:
             return
+        self.desktop.programs.remove(self)
         self.desktop.processes.end(self.name)
         until(f"{self.name}'s window gone", lambda: self.window not in self.desktop.windows())
 

@@ -30,7 +30,7 @@ def test_a_replayed_clip_is_typed_into_the_window(desktop: VirtualDesktop, tiny_
 
 
 def test_without_a_window_the_command_says_why_it_did_not_type(desktop: VirtualDesktop, tiny_en_q8):
-    for program in desktop.programs:
+    for program in list(desktop.programs):
         program.close()
     done = sayso("replay", JFK, "--type", "--model", tiny_en_q8, env=desktop.environment)
     assert done.returncode == 1

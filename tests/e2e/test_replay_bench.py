@@ -24,7 +24,7 @@ def clips(tmp_path_factory):
 
 
 def test_each_text_is_typed_into_a_window_and_read_back(desktop: VirtualDesktop, tiny_en_q8, clips, tmp_path):
-    for program in desktop.programs:
+    for program in list(desktop.programs):
         program.close()
     options = ("--models", tiny_en_q8, "--type", "--report", tmp_path)
     done = sayso("replay", clips, *options, env=desktop.environment)
@@ -71,7 +71,6 @@ def page(desktop: VirtualDesktop, tiny_en_q8, clips, tmp_path):
     program = desktop.open(ReportPage)
     yield program.page.evaluate
     program.close()
-    desktop.programs.remove(program)
 
 
 def test_the_page_works_from_a_file_without_a_network(page):

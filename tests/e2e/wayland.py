@@ -86,7 +86,7 @@ class WaylandDesktop:
         self.processes.start("keyboard", ["wtype", "-s", "2000000000", "-k", "Shift_L"], self.environment)
 
     def close(self) -> None:
-        for program in self.programs:
+        for program in list(self.programs):
             program.close()
         self.processes.end_all()
 
