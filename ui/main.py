@@ -92,7 +92,7 @@ class Front(QObject):
         self.tray = Tray(self.core, self.open_window, languages.named(), self.quit)
         self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self.bridge.event.connect(self._see)
-        QGuiApplication.styleHints().colorSchemeChanged.connect(lambda scheme: self._change_theme())
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._change_theme)
         theme.show_boxes()
 
     def start(self) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication
 
 from tests.fakes.core import Core
 
@@ -12,6 +15,17 @@ from tests.fakes.core import Core
 @pytest.fixture(scope="session")
 def qapp_args() -> list[str]:
     return ["sayso", "-platform", "offscreen"]
+
+
+@pytest.fixture(autouse=True)
+def windows_end_with_their_test(qapp: QApplication) -> Iterator[None]:
+    """They hold themselves by what their buttons are connected to, and Qt deletes later in a loop only."""
+    before = set(qapp.topLevelWidgets())
+    yield
+    for window in qapp.topLevelWidgets():
+        if window not in before and window.parent() is None:
+            window.deleteLater()
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

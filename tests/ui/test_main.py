@@ -59,6 +59,7 @@ def running(qtbot: QtBot, qapp: QApplication, home: Path) -> Iterator[Running]:
     made = Running(qtbot, qapp)
     yield made
     made.front.quit()
+    made.front.deleteLater()
 
 
 def test_a_dictation_shows_in_the_overlay_the_window_and_the_history(running: Running) -> None:
