@@ -125,6 +125,7 @@ class X11Desktop:
             yield
         finally:
             self._x.display.sync()
+            self._x.forget_events()
             for hotkeys in self._hotkeys:
                 hotkeys.ignore_own_typing(time.monotonic() + OWN_TYPING_TAIL_S)
 

@@ -89,6 +89,11 @@ class Connection:
         kept, self._waiting = self._waiting, []
         return kept
 
+    def forget_events(self) -> None:
+        """Drop what has come and nobody waits for: the server tells every client of each change of the keyboard."""
+        self.events(0)
+        self._waiting.clear()
+
     def server_time(self) -> int:
         """The server's clock in ms, by an empty append to a property of ours. 0 if it doesn't answer."""
         self.window.change_property(self.atom("SAYSO_TIME"), Xatom.STRING, 8, b"", X.PropModeAppend)

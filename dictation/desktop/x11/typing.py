@@ -50,8 +50,7 @@ class Pinger:
     def __exit__(self, *_: object) -> None:
         self._x.root.change_attributes(event_mask=X.NoEventMask)
         self._x.display.sync()
-        self._x.events(0)
-        self._x.kept_events()
+        self._x.forget_events()
 
     def read_everything(self, timeout_s: float = PING_TIMEOUT_S) -> bool:
         """Wait until the window has read all events so far; False if it can't tell or doesn't answer."""
