@@ -1,7 +1,6 @@
 """Clips with known texts through a model: word or character error rate with its interval, speed, per-clip differences.
 
-Results are one JSON line per clip, appended as they come. So a run goes on where it was stopped, and runs over parts
-of a corpus (`shard`) on several machines give, put together, the figures of one run over all of it.
+Runs over parts of a corpus (`shard`) on several machines give, put together, the figures of one run over all of it.
 Needs the `eval` extra: jiwer and whisper-normalizer.
 """
 
@@ -13,10 +12,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -308,66 +306,6 @@ def marked_difference(result: Result) -> list[tuple[str, str, str]]:
         )
         for chunk in found.alignments[0]
     ]
-
-
-class ResultFile:
-    """Results of one run as JSON lines. A line cut short by a crash is dropped, and its clip done again."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def objects(self) -> Iterator[dict[str, Any]]:
-        """Every whole line."""
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as lines:  # line by line: a long run's file is large
-            for line in lines:
-                try:
-                    item = json.loads(line)
-                except ValueError:
-                    continue
-                if isinstance(item, dict):
-                    yield item
-
-    def read(self) -> list[Result]:
-        """One result per clip, the last one written; lines of other kinds are passed over."""
-        known = {field.name for field in fields(Result)}
-        found: dict[str, Result] = {}
-        for item in self.objects():
-            try:
-                result = Result(**{key: value for key, value in item.items() if key in known})
-            except TypeError:
-                continue
-            found[result.id] = result
-        return list(found.values())
-
-    def append(self, result: Result) -> None:
-        self._append(asdict(result))
-
-    def _append(self, item: dict[str, Any]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+b") as file:
-            # Begin on a line of its own, after a crash too
-            if file.tell() and not self._ends_with_newline():
-                file.write(b"\n")
-            # of a name that is no valid text, "\udcff" is left, which JSON reads back as it was
-            file.write(json.dumps(item, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
-
-    def missing(self, clips: Sequence[LabelledClip]) -> list[LabelledClip]:
-        """Clips without a result yet."""
-        done = {result.id for result in self.read()}
-        return [clip for clip in clips if clip.id not in done]
-
-    def _ends_with_newline(self) -> bool:
-        with self.path.open("rb") as file:
-            file.seek(-1, 2)
-            return file.read(1) == b"\n"
-
-
-def merge(parts: Iterable[ResultFile]) -> list[Result]:
-    """Results of several runs, one per clip, by id."""
-    found = {result.id: result for part in parts for result in part.read()}
-    return [found[id_] for id_ in sorted(found)]
 
 
 def with_noise(samples: F32, snr_db: float, seed: int) -> F32:

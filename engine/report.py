@@ -7,15 +7,17 @@ Runs with the same conditions are one evaluation, on however many machines they 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.errors import ReportError
-from engine.evaluate import CHARACTER_LANGUAGES, LabelledClip, Result, ResultFile, Score, merge, score
+from engine.evaluate import CHARACTER_LANGUAGES, LabelledClip, Result, Score, score
+from engine.run_file import RunFile, known
 
 
 @dataclass(frozen=True)
@@ -97,47 +99,46 @@ def corpus_digest(clips: Iterable[LabelledClip]) -> str:
     return digest.hexdigest()[:16]
 
 
-class RunFile(ResultFile):
-    """The results of one run, under its conditions. Appending goes on where an earlier session stopped."""
+class EvaluationFile(RunFile[Run]):
+    """The results of one run, a line per clip."""
 
-    def begin(self, run: Run) -> None:
-        """Write the conditions, or compare them with those there. Raises ReportError where they differ."""
-        there = self.run()
-        if there is None:
-            self._append({"run": asdict(run)})
-        elif there != run:
-            different = ", ".join(f.name for f in fields(Run) if getattr(there, f.name) != getattr(run, f.name))
-            raise ReportError(
-                f"{self.path} holds results of another run (different: {different}); choose another folder."
-            )
+    KEY, CONDITIONS, COMMAND, ERROR = "run", Run, "sayso eval", ReportError
+
+    def read(self) -> list[Result]:
+        """One result per clip, the last one written; lines of other kinds are passed over."""
+        found: dict[str, Result] = {}
+        for item in self.objects():
+            with contextlib.suppress(TypeError):
+                result = known(Result, item)
+                found[result.id] = result
+        return list(found.values())
+
+    def append(self, result: Result) -> None:
+        self._append(asdict(result))
+
+    def missing(self, clips: Sequence[LabelledClip]) -> list[LabelledClip]:
+        """Clips without a result yet."""
+        done = {result.id for result in self.read()}
+        return [clip for clip in clips if clip.id not in done]
 
     def end(self, session: Session) -> None:
         self._append({"session": asdict(session)})
 
-    def run(self) -> Run | None:
-        """The conditions, or None where nothing was written yet. Raises ReportError for a file of another kind."""
-        first = next(self._lines("run"), None)
-        if first is None and self.path.exists() and self.path.stat().st_size:
-            raise ReportError(f"{self.path} holds no results of `sayso eval`.")
-        try:
-            return Run(**first) if first is not None else None
-        except TypeError as error:
-            raise ReportError(f"{self.path} was written by another version of Sayso.") from error
-
     def sessions(self) -> list[Session]:
-        return [Session(**line) for line in self._lines("session") if set(line) == {f.name for f in fields(Session)}]
-
-    def _lines(self, kind: str) -> Iterator[dict[str, Any]]:
-        for item in self.objects():
-            if isinstance(item.get(kind), dict):
-                yield item[kind]
+        return self._all("session", Session)
 
 
-def gather(files: Sequence[RunFile]) -> list[Evaluation]:
+def merge(parts: Iterable[EvaluationFile]) -> list[Result]:
+    """Results of several runs, one per clip, by id."""
+    found = {result.id: result for part in parts for result in part.read()}
+    return [found[id_] for id_ in sorted(found)]
+
+
+def gather(files: Sequence[EvaluationFile]) -> list[Evaluation]:
     """Evaluations in the order of `files`, those with equal conditions together. Raises ReportError."""
-    runs: dict[Run, list[RunFile]] = {}
+    runs: dict[Run, list[EvaluationFile]] = {}
     for file in files:
-        run = file.run()
+        run = file.conditions()
         if run is None:
             raise ReportError(f"{file.path} holds no results of `sayso eval`.")
         runs.setdefault(run, []).append(file)
@@ -149,14 +150,14 @@ def gather(files: Sequence[RunFile]) -> list[Evaluation]:
     return found
 
 
-def files_in(paths: Iterable[Path]) -> list[RunFile]:
+def files_in(paths: Iterable[Path]) -> list[EvaluationFile]:
     """Result files, and those in folders. Raises ReportError where there is none."""
     found = []
     for path in paths:
         files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         if not files or not all(file.is_file() for file in files):
             raise ReportError(f"There are no results in {path}.")
-        found += [RunFile(file) for file in files]
+        found += [EvaluationFile(file) for file in files]
     return found
 
 

@@ -63,6 +63,7 @@ SILENT = (
     "engine/presets.py",
     "engine/publish.py",
     "engine/report",
+    "engine/run_file.py",
     "engine/smoke.py",
 )
 LOOSE = ("dictation/doctor.py", "dictation/hotkey_choice.py", "dictation/model_facts.py")  # parts of sentences, too

@@ -7,12 +7,13 @@ short by a crash is passed over and its clip done again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dictation.bench.errors import BenchError
-from engine.evaluate import Counted, Result, ResultFile
+from engine.evaluate import Counted, Result
+from engine.run_file import RunFile, known
 
 Key = tuple[str, str, int]  # clip, variant, repeat
 
@@ -123,52 +124,30 @@ class Sitting:
     began_unix_s: float
 
 
-class BenchFile(ResultFile):
+class BenchFile(RunFile[Conditions]):
     """The file of one run."""
 
-    def begin(self, conditions: Conditions) -> None:
-        """Write the conditions, or compare them with those there. Raises BenchError where they differ."""
-        there = self.conditions()
-        if there is None:
-            self._append({"replay": asdict(conditions)})
-        elif there != conditions:
-            different = [f.name for f in fields(Conditions) if getattr(there, f.name) != getattr(conditions, f.name)]
-            raise BenchError(
-                f"{self.path} holds another run (different: {', '.join(different)}); choose another folder."
-            )
-
-    def conditions(self) -> Conditions | None:
-        """None where nothing was written yet. Raises BenchError for a file of another kind."""
-        first = next((item["replay"] for item in self.objects() if isinstance(item.get("replay"), dict)), None)
-        if first is None and self.path.exists() and self.path.stat().st_size:
-            raise BenchError(f"{self.path} holds no results of `sayso replay`.")
-        try:
-            return Conditions(**first) if first is not None else None
-        except TypeError as error:
-            raise BenchError(f"{self.path} was written by another version of Sayso.") from error
+    KEY, CONDITIONS, COMMAND, ERROR = "replay", Conditions, "sayso replay", BenchError
 
     def holds_replays(self) -> bool:
-        return any("replay" in item for item in self.objects())
+        return any(self.KEY in item for item in self.objects())
 
     def sit_down(self, sitting: Sitting) -> None:
         self._append({"sitting": asdict(sitting)})
 
     def sittings(self) -> list[Sitting]:
-        names = {f.name for f in fields(Sitting)}
-        found = (item["sitting"] for item in self.objects() if isinstance(item.get("sitting"), dict))
-        return [Sitting(**item) for item in found if set(item) == names]
+        return self._all("sitting", Sitting)
 
     def add(self, measured: Measured) -> None:
         self._append(asdict(measured))
 
     def measured(self, *, with_events: bool = False) -> Iterator[Measured]:
         """Every whole line, in the order they came; events only where they are asked for, because they are long."""
-        known = {f.name for f in fields(Measured)}
         for item in self.objects():
             if not with_events:
                 item.pop("events", None)
             try:
-                yield Measured(**{key: value for key, value in item.items() if key in known})
+                yield known(Measured, item)
             except TypeError:
                 continue
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from engine.checkpoint import Checkpoint
     from engine.evaluate import LabelledClip, Result
-    from engine.report import Evaluation, Run, RunFile
+    from engine.report import Evaluation, EvaluationFile, Run
 
 MERGE = "merge"
 
@@ -119,10 +119,10 @@ def _jobs(arguments: argparse.Namespace, folder: Path) -> list[_Job]:
     return jobs
 
 
-def _in_own_process(job: _Job) -> RunFile:
+def _in_own_process(job: _Job) -> EvaluationFile:
     """So that the memory measured is this model's alone."""
     from engine.errors import ReportError
-    from engine.report import RunFile
+    from engine.report import EvaluationFile
 
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
@@ -137,7 +137,7 @@ def _in_own_process(job: _Job) -> RunFile:
             raise
     if left_out:
         say(f"{job.model.name} knows English only; clips left out for their language: {left_out}.")
-    return RunFile(job.results)
+    return EvaluationFile(job.results)
 
 
 def _evaluate(job: _Job) -> int:
@@ -148,13 +148,13 @@ def _evaluate(job: _Job) -> int:
     from engine.decode import DecodingOptions
     from engine.evaluate import evaluate, peak_memory_bytes, shard
     from engine.formats.load import load
-    from engine.report import RunFile, Session
+    from engine.report import EvaluationFile, Session
     from engine.runtime import F32
     from engine.transcript import Transcript
 
     checkpoint = load(job.model)
     clips = [clip for clip in job.clips if checkpoint.is_multilingual or clip.language == "en"]
-    file = RunFile(job.results)
+    file = EvaluationFile(job.results)
     file.begin(_conditions(job, checkpoint, clips))
     missing = file.missing(shard(clips, *job.shard))
     if missing:

@@ -12,7 +12,7 @@ import pytest
 from dictation.cli import main
 from engine import evaluate
 from engine.evaluate import read_clips
-from engine.report import RunFile
+from engine.report import EvaluationFile
 from tests.shell import SPEECH
 
 TIMES = ("mel_ms", "encode_ms", "prompt_ms", "decode_ms", "real_time_factor")
@@ -74,7 +74,7 @@ def test_a_stopped_run_goes_on_and_decodes_only_what_is_missing(
     kept = done[2].replace('"hypothesis": "', '"hypothesis": "kept ')
     stopped.write_text(f"{done[0]}\n{kept}\n{done[1][:40]}")
     assert main(["eval", str(tiny_en_q8), "--clips", str(clips), "--report", str(tmp_path)]) == 0
-    results = RunFile(stopped).read()
+    results = EvaluationFile(stopped).read()
     assert len(results) == 4
     assert sum(result.hypothesis.startswith("kept ") for result in results) == 1
 

@@ -15,18 +15,17 @@ from engine.errors import ManifestError
 from engine.evaluate import (
     LabelledClip,
     Result,
-    ResultFile,
     count,
     difference,
     edits,
     evaluate,
     marked_difference,
-    merge,
     read_clips,
     score,
     shard,
     with_noise,
 )
+from engine.report import EvaluationFile, merge
 from engine.transcript import Transcript
 
 SPEECH = Path(__file__).parents[1] / "data" / "speech"
@@ -71,7 +70,7 @@ def test_shards_put_together_score_as_one_run(tmp_path: Path) -> None:
     clips = [LabelledClip(f"clip-{i}", Path("x"), "a b c d", "en") for i in range(11)]
     parts = []
     for i in (1, 2, 3):
-        parts.append(ResultFile(tmp_path / f"{i}.jsonl"))
+        parts.append(EvaluationFile(tmp_path / f"{i}.jsonl"))
         for clip in shard(clips, i, 3):
             parts[-1].append(result(clip.id, hypothesis="a b" if clip.id.endswith("3") else "a b c d"))
     whole = [result(clip.id, hypothesis="a b" if clip.id.endswith("3") else "a b c d") for clip in clips]
@@ -82,7 +81,7 @@ def test_shards_put_together_score_as_one_run(tmp_path: Path) -> None:
 
 def test_a_run_goes_on_after_a_line_that_was_cut_short(tmp_path: Path) -> None:
     clips = [LabelledClip(id_, Path(id_), "a b c d", "en") for id_ in ("one", "two", "three")]
-    file = ResultFile(tmp_path / "run.jsonl")
+    file = EvaluationFile(tmp_path / "run.jsonl")
     file.append(result("one"))
     file.append(result("two"))
     file.path.write_bytes(file.path.read_bytes()[:-20])

@@ -17,7 +17,7 @@ from dictation.bench.measure import Task, measure
 from dictation.bench.plan import gather
 from dictation.bench.results import BenchFile, files_in
 from dictation.cli import main
-from engine.report import RunFile
+from engine.report import EvaluationFile
 from tests.dictation.bench import broken
 from tests.e2e.processes import until
 from tests.shell import JFK, ROOT, SAYSO, complaints, environment, sayso
@@ -120,7 +120,7 @@ def test_modes_models_and_variants_stand_in_one_report_and_agree_with_eval(few, 
     capsys.readouterr()
     plain, quiet = gather(files_in(tmp_path / "r"))
     assert (plain.variant, quiet.variant) == ("", "gain:-6")
-    by_eval = {result.id: result for result in RunFile(tmp_path / "e" / f"{tiny_en_q8.stem}.jsonl").read()}
+    by_eval = {result.id: result for result in EvaluationFile(tmp_path / "e" / f"{tiny_en_q8.stem}.jsonl").read()}
     for m in plain.measured:
         ours = (m.raw_text, m.hits, m.substitutions, m.deletions, m.insertions)
         theirs = by_eval[m.clip]
