@@ -201,7 +201,7 @@ class WindowDecoder:
         if rest:
             self.decoder.prefill(rest)
         self._prompt = [*before, *sequence, *prefix]
-        self.timings.prompt_ms += _ms_since(start)
+        self.timings.prompt_ms += ms_since(start)
 
     def decode(self, temperature: float = 0.0, draft: Sequence[int] = ()) -> Decoded:
         """Sample once, or best_of times and keep the likeliest. Needs `prefill` first."""
@@ -211,7 +211,7 @@ class WindowDecoder:
             (self._sample(temperature, self.options.seed + i, draft) for i in range(n_candidates)),
             key=lambda decoded: decoded.avg_logprob,
         )
-        self.timings.decode_ms += _ms_since(start)
+        self.timings.decode_ms += ms_since(start)
         return best
 
     def decode_with_fallback(self) -> Decoded:
@@ -332,5 +332,5 @@ def _softmax(logits: F32) -> F32:
     return weights
 
 
-def _ms_since(start: float) -> float:
+def ms_since(start: float) -> float:
     return (time.perf_counter() - start) * 1000

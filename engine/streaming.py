@@ -30,7 +30,7 @@ from engine.audio import (
     log_power,
     mel_filters,
 )
-from engine.decode import Decoded, DecodingOptions, WindowDecoder
+from engine.decode import Decoded, DecodingOptions, WindowDecoder, ms_since
 from engine.errors import Cancelled
 from engine.languages import UNSPACED_LANGUAGES, language_code
 from engine.pieces import Piece
@@ -256,7 +256,7 @@ class LiveTranscriber:
                 self._closed.pop(0)
         finally:
             self._runtime.set_cancel(None)
-        self.metrics.finish_ms = _ms_since(started)
+        self.metrics.finish_ms = ms_since(started)
         if all(segment.text == GAP for segment in self._segments):  # nothing at all was understood
             self._segments.clear()
         return Transcript(
@@ -314,7 +314,7 @@ class LiveTranscriber:
         started = time.perf_counter()
         self.timings.full_window_redos += 1
         audio = self._runtime.encode(log_mel(piece.samples, self._filters))
-        self.timings.encode_ms += _ms_since(started)
+        self.timings.encode_ms += ms_since(started)
         window = self._window(audio, piece)
         window.prefill()
         return window.decode_with_fallback()
@@ -328,7 +328,7 @@ class LiveTranscriber:
         stream = heard.stream
         started = time.perf_counter()
         self._feed(heard, stream)
-        self.timings.mel_ms += _ms_since(started)
+        self.timings.mel_ms += ms_since(started)
         started = time.perf_counter()
         keep = max(heard.n_kept, heard.n_encoded - round(self._options.look_ahead_s * POSITIONS_PER_S))
         if heard.is_closed:
@@ -336,7 +336,7 @@ class LiveTranscriber:
         heard.n_kept = heard.n_encoded = keep  # should the pass be cancelled
         audio = stream.state(keep)
         heard.n_encoded = stream.n_heard
-        self.timings.encode_ms += _ms_since(started)
+        self.timings.encode_ms += ms_since(started)
         self.metrics.positions_encoded += stream.n_encoded - keep
         return audio
 
@@ -415,7 +415,3 @@ def has_gap(decoded: Decoded, text: str, seconds: float, heard_speech: bool) -> 
     if text:
         return not decoded.ended  # it went round in a circle, or beyond all measure, and was stopped
     return heard_speech and seconds >= GAP_LEAST_S and decoded.no_speech_prob < ghost.NO_SPEECH_PROB
-
-
-def _ms_since(started: float) -> float:
-    return (time.perf_counter() - started) * 1000

@@ -23,7 +23,7 @@ from engine.audio import (
     Audio,
     Samples,
 )
-from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities
+from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities, ms_since
 from engine.errors import EngineError, OptionError
 from engine.languages import language_code
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Decoder, Runtime
@@ -152,7 +152,7 @@ class Transcriber:
         timings = Timings() if timings is None else timings
         start = time.perf_counter()
         state = self.runtime.encode(mel_of.window_mel(log_power), audio_context)
-        timings.encode_ms += (time.perf_counter() - start) * 1000
+        timings.encode_ms += ms_since(start)
         window = WindowDecoder(
             self.runtime.decoder(state), self.tokenizer, options, duration_s, previous, timings, language
         )
@@ -249,7 +249,7 @@ class Transcription:
             return len(window)
         start = time.perf_counter()
         log_power = mel_of.log_power(window, self.model.mel_filters, before)
-        self.timings.mel_ms += (time.perf_counter() - start) * 1000
+        self.timings.mel_ms += ms_since(start)
         self.timings.windows += 1
         if log_power.max() < INAUDIBLE_LOG_POWER:
             return len(window)
@@ -277,7 +277,7 @@ class Transcription:
             model = self.model
             self.words = word_times.WordTimer(model.tokenizer, model.alignment_heads, model.runtime.dims.n_text_ctx)
         segments = self.words.add_words(segments, decoder, self.language, self.options.task, start_s, duration_s)
-        self.timings.words_ms += (time.perf_counter() - start) * 1000
+        self.timings.words_ms += ms_since(start)
         return segments
 
     def _decode(self, log_power: F32, duration_s: float) -> tuple[Decoded, Decoder]:

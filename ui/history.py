@@ -49,7 +49,7 @@ from engine import store
 from ui import theme
 from ui.core import Core
 from ui.sentences import say
-from ui.widgets import button
+from ui.widgets import button, side_by_side
 
 PAGE = 200  # entries fetched at a time
 SEARCH_PAUSE_MS = 200
@@ -320,15 +320,8 @@ class HistoryWindow(QWidget):
             self._buttons[name] = button(text, act)
             self._buttons[name].setObjectName(f"history:{name}")
         for names in (("insert", "copy", "play"), ("retry",), ("export", "delete")):
-            row = QHBoxLayout()
-            for name in names:
-                row.addWidget(self._buttons[name])
-            if names == ("retry",):
-                row.addWidget(self._models)
-            if "delete" in names:
-                row.addWidget(self._undo)
-            row.addStretch(1)
-            detail.addLayout(row)
+            beside = {"retry": [self._models], "delete": [self._undo]}.get(names[-1], [])
+            detail.addLayout(side_by_side(*(self._buttons[name] for name in names), *beside))
         split = QSplitter()
         split.addWidget(left)
         split.addWidget(right)

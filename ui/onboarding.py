@@ -35,7 +35,7 @@ from ui.settings.hotkey import HotkeyEditor
 from ui.settings.models import DownloadRow, ModelActions
 from ui.settings.quant_picker import QuantPicker, megabytes
 from ui.welcome import STEP_KEY, STEPS
-from ui.widgets import Card, button, heading
+from ui.widgets import Card, button, heading, side_by_side
 
 CHECKS = ("display", "typing", "microphone", "runtime")
 SIZE = QSize(680, 560)
@@ -128,10 +128,7 @@ class MicrophoneStep(Step):
         self._listen.setObjectName("microphone:play")
         self._listen.setEnabled(False)
         self.column.addWidget(self._words)
-        row = QHBoxLayout()
-        row.addWidget(self._listen)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.column.addLayout(side_by_side(self._listen))
         self.column.addStretch(1)
 
     def enter(self) -> None:
@@ -174,10 +171,7 @@ class PermissionsStep(Step):
         self._rows.setSpacing(theme.GAP)
         self._rows.addWidget(theme.Quiet(self.tr("Looking…")))
         self.column.addLayout(self._rows)
-        again = QHBoxLayout()
-        again.addWidget(button(self.tr("Check again"), self.enter))
-        again.addStretch(1)
-        self.column.addLayout(again)
+        self.column.addLayout(side_by_side(button(self.tr("Check again"), self.enter)))
         self.column.addStretch(1)
 
     def enter(self) -> None:
@@ -245,11 +239,7 @@ class ModelStep(Step):
         self._get.setObjectName("model:get")
         self._more = button(self.tr("Other quants"), self._open)
         self._more.setObjectName("model:more")
-        row = QHBoxLayout()
-        row.addWidget(self._get)
-        row.addWidget(self._more)
-        row.addStretch(1)
-        card.column.addLayout(row)
+        card.column.addLayout(side_by_side(self._get, self._more))
         self._downloads = QVBoxLayout()
         self._row: DownloadRow | None = None
         self.picker: QuantPicker | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui import theme
 
@@ -37,6 +37,15 @@ def heading(text: str, factor: float = 1.15) -> QLabel:
     font.setWeight(font.Weight.DemiBold)
     label.setFont(font)
     return label
+
+
+def side_by_side(*widgets: QWidget) -> QHBoxLayout:
+    """From the left, each as wide as it wants to be."""
+    row = QHBoxLayout()
+    for widget in widgets:
+        row.addWidget(widget)
+    row.addStretch(1)
+    return row
 
 
 class Reflow(QWidget):

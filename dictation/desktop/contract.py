@@ -6,6 +6,7 @@ Calls block for a short, bounded time. Any thread may call, except on macOS (mai
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -194,6 +195,11 @@ class Desktop(Protocol):
     def hotkeys(self, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> Hotkeys: ...
 
     def close(self) -> None: ...
+
+
+def elapsed_ms(started_s: float) -> float:
+    """Since then, on `time.monotonic`'s clock, as deliveries tell it."""
+    return round((time.monotonic() - started_s) * 1000, 1)
 
 
 def forbidden_character(text: str) -> str:

@@ -23,6 +23,7 @@ from dictation.desktop.contract import (
     Outcome,
     Role,
     Target,
+    elapsed_ms,
     forbidden_character,
 )
 from dictation.desktop.keys import parse
@@ -135,7 +136,7 @@ class WaylandDesktop:
     def _put(self, text: str, target: Target | None, how: How, started_s: float) -> Delivery:
         if how.method is Method.COPY:
             self.clipboard.write_text(text)
-            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", _ms(started_s))
+            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", elapsed_ms(started_s))
         method = how.method if how.method is Method.TYPE and self._can_type(text) else Method.PASTE
         if method is Method.TYPE:
             type_text(self._tools, text.replace("\n", " ").replace("\t", " "))
@@ -146,7 +147,7 @@ class WaylandDesktop:
             evidence = "the keys were sent; Wayland does not tell whether the window read the text"
         if how.submit:
             self._press(RETURN)
-        return Delivery(Outcome.DELIVERED, method, evidence, _ms(started_s))
+        return Delivery(Outcome.DELIVERED, method, evidence, elapsed_ms(started_s))
 
     def _can_type(self, text: str) -> bool:
         """Key by key goes by wtype, and plain English by ydotool; the portal only presses keys by their place."""
@@ -184,8 +185,8 @@ class WaylandDesktop:
         try:
             self.clipboard.write_text(text)
         except ToolFailed as failure:
-            return Delivery(Outcome.HELD, method, "in the history only", _ms(started_s), f"{reason} {failure}")
-        return Delivery(Outcome.HELD, method, "on the clipboard", _ms(started_s), reason)
+            return Delivery(Outcome.HELD, method, "in the history only", elapsed_ms(started_s), f"{reason} {failure}")
+        return Delivery(Outcome.HELD, method, "on the clipboard", elapsed_ms(started_s), reason)
 
     def take_back(self, text: str, target: Target) -> Delivery:
         reason = "On Wayland nobody can see whether the text is still there; use the program's own undo."
@@ -223,7 +224,3 @@ class NoHotkeys:
 
     def close(self) -> None:
         pass
-
-
-def _ms(started_s: float) -> float:
-    return round((time.monotonic() - started_s) * 1000, 1)

@@ -26,6 +26,7 @@ from dictation.desktop.contract import (
     Outcome,
     Role,
     Target,
+    elapsed_ms,
     forbidden_character,
 )
 from dictation.desktop.x11.accessibility import Accessibility
@@ -100,7 +101,7 @@ class X11Desktop:
             return self._held(text, how.method, started_s, "The text holds a control character.")
         if how.method is Method.COPY:
             self.clipboard.write_text(text)
-            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", _ms(started_s))
+            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", elapsed_ms(started_s))
         with self._lock:
             info = self._windows.focused()
             if info is None:
@@ -131,7 +132,7 @@ class X11Desktop:
 
     def _paste_or_type(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery:
         if not text:  # a line break that is to be a Return
-            return Delivery(Outcome.DELIVERED, how.method, "nothing to insert", _ms(started_s))
+            return Delivery(Outcome.DELIVERED, how.method, "nothing to insert", elapsed_ms(started_s))
         class_name = info.names[-1] if info.names else ""
         wants_paste = how.method is Method.PASTE or (how.method is Method.AUTO and class_name not in self._never_paste)
         if wants_paste and self._keyboard.keycode(XK.XK_Insert):
@@ -173,7 +174,7 @@ class X11Desktop:
         if not loan.taken.wait(RECEIPT_TIMEOUT_S):
             return self._not_taken(loan, text, info, how, started_s)
         self.clipboard.settle(loan)
-        return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text", _ms(started_s))
+        return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text", elapsed_ms(started_s))
 
     def _wait_for_loan(self) -> None:
         """Chromium drops a paste whose clipboard changes while it is at it: two in a row keep their distance."""
@@ -185,7 +186,7 @@ class X11Desktop:
             has_read_keys = pinger.supported and pinger.read_everything()
         if loan.taken.is_set():
             self.clipboard.settle(loan)
-            return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text late", _ms(started_s))
+            return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text late", elapsed_ms(started_s))
         if has_read_keys and not loan.others_took and how.method is Method.AUTO:
             self.clipboard.withdraw(loan)
             return None
@@ -194,7 +195,11 @@ class X11Desktop:
             return self._held(text, Method.PASTE, started_s, "The window did not take the text.")
         self.clipboard.keep(loan)
         return Delivery(
-            Outcome.HELD, Method.PASTE, "no fetch seen", _ms(started_s), "The window did not take the text in time."
+            Outcome.HELD,
+            Method.PASTE,
+            "no fetch seen",
+            elapsed_ms(started_s),
+            "The window did not take the text in time.",
         )
 
     def _type(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery:
@@ -204,11 +209,11 @@ class X11Desktop:
                 text[result.typed :], Method.TYPE, started_s, f"Stopped after {result.typed} of {len(text)} characters."
             )
         evidence = "the window has read every key" if result.confirmed else "every key was sent"
-        return Delivery(Outcome.DELIVERED, Method.TYPE, evidence, _ms(started_s))
+        return Delivery(Outcome.DELIVERED, Method.TYPE, evidence, elapsed_ms(started_s))
 
     def _held(self, text: str, method: Method, started_s: float, reason: str) -> Delivery:
         self.clipboard.write_text(text)
-        return Delivery(Outcome.HELD, method, "on the clipboard", _ms(started_s), reason)
+        return Delivery(Outcome.HELD, method, "on the clipboard", elapsed_ms(started_s), reason)
 
     def take_back(self, text: str, target: Target) -> Delivery:
         started_s = time.monotonic()
@@ -224,7 +229,7 @@ class X11Desktop:
                 done = take_back(self._x, self._keyboard, self.clipboard, text, info.window_id)
         if not done:
             return _not_taken_back("The text is not right before the cursor any more.", started_s)
-        return Delivery(Outcome.DELIVERED, Method.TYPE, "it was selected, compared and deleted", _ms(started_s))
+        return Delivery(Outcome.DELIVERED, Method.TYPE, "it was selected, compared and deleted", elapsed_ms(started_s))
 
     def hotkeys(self, bindings: list[Binding], on_event: Callable[[KeyEvent], None]) -> Hotkeys:
         hotkeys = X11Hotkeys(self._display_name, bindings, on_event)
@@ -245,8 +250,4 @@ class X11Desktop:
 
 
 def _not_taken_back(reason: str, started_s: float) -> Delivery:
-    return Delivery(Outcome.HELD, Method.TYPE, "nothing was changed", _ms(started_s), reason)
-
-
-def _ms(started_s: float) -> float:
-    return round((time.monotonic() - started_s) * 1000, 1)
+    return Delivery(Outcome.HELD, Method.TYPE, "nothing was changed", elapsed_ms(started_s), reason)

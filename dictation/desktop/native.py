@@ -18,6 +18,7 @@ from dictation.desktop.contract import (
     Method,
     Outcome,
     Target,
+    elapsed_ms,
     forbidden_character,
 )
 from dictation.desktop.key_stream import ReleaseWatch, StreamHotkeys
@@ -100,7 +101,7 @@ class NativeDesktop:
             return self._held(text, how.method, started_s, reason)
         if how.method is Method.COPY:
             self.clipboard.write_text(text)
-            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", _ms(started_s))
+            return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", elapsed_ms(started_s))
         self._clear_keyboard()
         delivery = self._type(text, how, started_s) if how.method is Method.TYPE else self._paste(text, how, started_s)
         if how.submit and delivery.outcome is Outcome.DELIVERED:
@@ -121,15 +122,17 @@ class NativeDesktop:
 
     def _paste(self, text: str, how: How, started_s: float) -> Delivery:
         if not text:
-            return Delivery(Outcome.DELIVERED, Method.PASTE, "nothing to insert", _ms(started_s))
+            return Delivery(Outcome.DELIVERED, Method.PASTE, "nothing to insert", elapsed_ms(started_s))
         promise = self._native.promise_text(text)
         pressed = self._press_paste()
         if not pressed or not promise.wait_taken(RECEIPT_TIMEOUT_S):
             promise.keep()
             reason = "The window did not take the text in time." if pressed else f"{self.system} let no key through."
-            return Delivery(Outcome.HELD, Method.PASTE, "no fetch seen", _ms(started_s), reason)
+            return Delivery(Outcome.HELD, Method.PASTE, "no fetch seen", elapsed_ms(started_s), reason)
         promise.give_back(how.linger_s)
-        return Delivery(Outcome.DELIVERED, Method.PASTE, "the text was fetched from the clipboard", _ms(started_s))
+        return Delivery(
+            Outcome.DELIVERED, Method.PASTE, "the text was fetched from the clipboard", elapsed_ms(started_s)
+        )
 
     def _type(self, text: str, how: How, started_s: float) -> Delivery:
         text = text.replace("\t", " ")
@@ -138,11 +141,11 @@ class NativeDesktop:
                 self._press_return(how.typed_newline.startswith("Shift"))
             if reason := self._type_line(line):
                 return self._held(text, Method.TYPE, started_s, reason)
-        return Delivery(Outcome.DELIVERED, Method.TYPE, "every key was sent", _ms(started_s))
+        return Delivery(Outcome.DELIVERED, Method.TYPE, "every key was sent", elapsed_ms(started_s))
 
     def _held(self, text: str, method: Method, started_s: float, reason: str) -> Delivery:
         self.clipboard.write_text(text)
-        return Delivery(Outcome.HELD, method, "on the clipboard", _ms(started_s), reason)
+        return Delivery(Outcome.HELD, method, "on the clipboard", elapsed_ms(started_s), reason)
 
     def take_back(self, text: str, target: Target) -> Delivery:
         reason = f"Sayso can't check on {self.system} whether the text is still there; use the program's own undo."
@@ -200,7 +203,3 @@ class NativeHotkeys(StreamHotkeys):
         if key is None:
             raise HotkeyError(f"This keyboard has no key for {keys}; choose another in the settings.")
         return frozenset({key})
-
-
-def _ms(started_s: float) -> float:
-    return round((time.monotonic() - started_s) * 1000, 1)

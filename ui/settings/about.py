@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 import resources
 from dictation import updates
@@ -18,7 +18,7 @@ from dictation.version import version
 from engine.files import write_text
 from ui import theme
 from ui.sentences import say
-from ui.widgets import button, heading
+from ui.widgets import button, heading, side_by_side
 
 NOTICES = "THIRD-PARTY-NOTICES.txt"  # in `resources`, where this is a packaged Sayso
 QT_NOTICE = QT_TRANSLATE_NOOP(
@@ -113,22 +113,15 @@ class AboutPage(QScrollArea):
         column.setSpacing(theme.WIDE_GAP)
         column.addWidget(heading(self.tr("Sayso {version}").format(version=version()), 1.4))
         column.addWidget(theme.Quiet(self.tr("Types what you say. Everything runs on this computer. MIT licence.")))
-        row = QHBoxLayout()
-        row.addWidget(self._check)
-        row.addStretch(1)
-        column.addLayout(row)
+        column.addLayout(side_by_side(self._check))
         column.addWidget(self._answer)
         column.addWidget(heading(self.tr("Diagnostics")))
         column.addWidget(
             theme.Quiet(self.tr("What works here and what does not. Nothing that you dictated is in it, and no name."))
         )
-        row = QHBoxLayout()
         look = button(self.tr("Show diagnostics"), self._ask)
         look.setObjectName("about:look")
-        row.addWidget(look)
-        row.addWidget(self._save)
-        row.addStretch(1)
-        column.addLayout(row)
+        column.addLayout(side_by_side(look, self._save))
         column.addWidget(self._text)
         column.addWidget(heading(self.tr("Libraries")))
         column.addWidget(theme.Quiet(QCoreApplication.translate("AboutPage", QT_NOTICE)))
@@ -136,10 +129,7 @@ class AboutPage(QScrollArea):
         if notices():
             show = button(self.tr("Show all licences"), self._show_notices)
             show.setObjectName("about:show_notices")
-            row = QHBoxLayout()
-            row.addWidget(show)
-            row.addStretch(1)
-            column.addLayout(row)
+            column.addLayout(side_by_side(show))
             column.addWidget(self._notices)
         column.addStretch(1)
         self.setWidget(holder)

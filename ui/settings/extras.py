@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMessageBox, QVBoxLayout, QWidget
 
 from dictation.rewrite import RewriteOptions, Situation, rewrite
 from dictation.settings import Settings
 from ui import theme
 from ui.sentences import language, say
-from ui.widgets import button, heading
+from ui.widgets import button, heading, side_by_side
 
 SAMPLE = QT_TRANSLATE_NOOP("RewritePreview", "Um, I said twenty-five apples. New line. That is all.")
 
@@ -65,10 +65,7 @@ class DeleteEverything(QWidget):
         column.addWidget(heading(self.tr("What is stored")))
         delete = button(self.tr("Delete all texts and recordings…"), self._ask)
         delete.setObjectName("privacy:delete_all")
-        row = QHBoxLayout()
-        row.addWidget(delete)
-        row.addStretch(1)
-        column.addLayout(row)
+        column.addLayout(side_by_side(delete))
         column.addWidget(theme.Quiet(self.tr("This can't be undone. Models and settings stay.")))
 
     def _ask(self) -> None:

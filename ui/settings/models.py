@@ -30,7 +30,7 @@ from engine.catalog import CatalogModel
 from ui import theme
 from ui.sentences import say
 from ui.settings.quant_picker import QuantPicker, megabytes
-from ui.widgets import Card, Reflow, button, heading
+from ui.widgets import Card, Reflow, button, heading, side_by_side
 
 
 class ModelActions(Protocol):
@@ -72,13 +72,11 @@ class InUse(Card):
         self._actions = actions
         self._label = ""
         self._title, self._state = heading(self.tr("No model in use")), theme.Quiet("")
-        row = QHBoxLayout()
-        row.addWidget(button(self.tr("Calibrate"), lambda: self._actions.calibrate(self._label)))
-        row.addWidget(button(self.tr("Unload"), self._actions.unload))
-        row.addStretch(1)
+        calibrate = button(self.tr("Calibrate"), lambda: self._actions.calibrate(self._label))
+        unload = button(self.tr("Unload"), self._actions.unload)
         self.column.addWidget(self._title)
         self.column.addWidget(self._state)
-        self.column.addLayout(row)
+        self.column.addLayout(side_by_side(calibrate, unload))
 
     def show_model(self, event: events.ModelChanged) -> None:
         self._label = event.name
@@ -246,11 +244,9 @@ class ModelsPage(QScrollArea):
         for card in self._cards:
             column.addWidget(card)
             card.delete.connect(self._delete)
-        more = QHBoxLayout()
-        more.addWidget(button(self.tr("Add from the Hub…"), self._add_from_hub))
-        more.addWidget(button(self.tr("Add a file…"), lambda: choose_file(self, self._actions)))
-        more.addStretch(1)
-        column.addLayout(more)
+        from_hub = button(self.tr("Add from the Hub…"), self._add_from_hub)
+        from_file = button(self.tr("Add a file…"), lambda: choose_file(self, self._actions))
+        column.addLayout(side_by_side(from_hub, from_file))
         column.addWidget(theme.Quiet(self.tr("Or drop a GGUF or ggml file here, or a folder of models.")))
         column.addStretch(1)
         self.setWidget(holder)

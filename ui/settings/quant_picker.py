@@ -21,7 +21,7 @@ from dictation.model_facts import QuantFacts
 from engine.catalog import Fact
 from ui import theme
 from ui.sentences import say
-from ui.widgets import button
+from ui.widgets import button, side_by_side
 
 COLUMNS = (
     QT_TRANSLATE_NOOP("QuantPicker", "Quant"),
@@ -77,16 +77,12 @@ class QuantPicker(QWidget):
         self.show_rows(rows)
 
     def _build(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._act)
-        buttons.addWidget(self._delete)
-        buttons.addStretch(1)
         lower = self._lower = QHBoxLayout()
         lower.setSpacing(theme.WIDE_GAP)
         words = QVBoxLayout()
         words.addWidget(self._reason)
         words.addStretch(1)
-        words.addLayout(buttons)
+        words.addLayout(side_by_side(self._act, self._delete))
         lower.addLayout(words, 1)
         lower.addWidget(self._chart)
         column = QVBoxLayout(self)

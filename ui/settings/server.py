@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from dictation import paths
 from dictation.settings import Settings
 from ui import theme
-from ui.settings.models import button
+from ui.widgets import button, side_by_side
 
 
 class ServerNote(QWidget):
@@ -22,10 +22,7 @@ class ServerNote(QWidget):
         self._copy.setObjectName("server:copy")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, theme.GAP, 0, 0)
-        row = QHBoxLayout()
-        row.addWidget(self._copy)
-        row.addStretch(1)
-        column.addLayout(row)
+        column.addLayout(side_by_side(self._copy))
         column.addWidget(self._where)
         self.show_settings(settings)
 

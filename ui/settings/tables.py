@@ -9,7 +9,6 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
 from dictation.settings import Setting
 from ui import theme
 from ui.settings.editors import Combo, Editor
-from ui.widgets import button
+from ui.widgets import button, side_by_side
 
 
 @dataclass(frozen=True)
@@ -78,15 +77,12 @@ class TableEditor(Editor):
         self.setFocusProxy(self._table)
 
     def _frame(self) -> QWidget:
-        buttons = QHBoxLayout()
-        buttons.addWidget(button(self.tr("Add"), self._add))
-        buttons.addWidget(button(self.tr("Delete"), self._delete))
-        buttons.addStretch(1)
         frame = QWidget()
         column = QVBoxLayout(frame)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._table)
-        column.addLayout(buttons)
+        add, delete = button(self.tr("Add"), self._add), button(self.tr("Delete"), self._delete)
+        column.addLayout(side_by_side(add, delete))
         return frame
 
     def value(self) -> tuple[dict[str, Any], ...]:
