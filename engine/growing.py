@@ -15,10 +15,14 @@ class GrowingAudio:
     def __init__(self, n_mels: int) -> None:
         self.log_power: F32 = np.empty((0, n_mels), np.float32)  # log10 mel power of the whole utterance, not floored
         self._n_encoded = 0
+        self._n_ended = N_AUDIO_CTX
+
+    def end(self, n_positions: int) -> None:
+        self._n_ended = n_positions
 
     @property
     def n_heard(self) -> int:
-        return -(-len(self.log_power) // FRAMES_PER_POSITION)
+        return min(-(-len(self.log_power) // FRAMES_PER_POSITION), self._n_ended)
 
     @property
     def n_encoded(self) -> int:

@@ -103,6 +103,10 @@ class EncoderStream(Protocol):
         """Forget the frames from `n_frames` on: the utterance was cut there. `n_encoded` falls to `n_heard` at most."""
         ...
 
+    def end(self, n_positions: int) -> None:
+        """No audio follows, and what was heard fills `n_positions`: frames after them only reach into the padding."""
+        ...
+
     @property
     def n_heard(self) -> int:
         """Positions that the frames so far fill, a begun one included; at most 1500."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from engine import ghost, pieces
 from engine.agreement import Agreement
@@ -358,6 +359,8 @@ class LiveTranscriber:
         if heard.is_closed and not heard.is_fed_to_end:
             stream.append(heard.log_power.rest())
             heard.is_fed_to_end = True
+        if heard.is_closed:  # as many positions as offline: a short clip's text may change with one more
+            stream.end(ceil(len(samples) / SAMPLE_RATE_HZ * POSITIONS_PER_S))
 
     def _decode(self, audio: AudioState, heard: _Heard) -> Decoded:
         """The greedy text of a state; the last hypothesis is its draft."""

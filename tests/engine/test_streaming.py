@@ -73,6 +73,18 @@ def test_the_final_text_is_the_offline_transcribers(tiny_en: Transcriber, name: 
     assert plain(dictation.finish().text) == plain(tiny_en.transcribe(clip(name)).text)
 
 
+def test_a_clip_as_short_as_what_is_encoded_again_has_the_offline_text_to_the_letter(base: Transcriber) -> None:
+    found, seconds = [], final_s(base.runtime.dims)
+    for path in sorted((SPEECH / "en").glob("*.flac")):
+        samples = read_clip(path)
+        if len(samples) < seconds * SAMPLE_RATE_HZ:
+            dictation = live(base)
+            feed(dictation, samples)
+            found.append((path.stem, dictation.finish().text, base.transcribe(samples).text))
+    assert len(found) > 5
+    assert [each for each in found if each[1] != each[2]] == []
+
+
 def test_words_become_firm_while_they_are_spoken_and_the_tail_is_tentative(tiny_en: Transcriber) -> None:
     dictation = live(tiny_en)
     partials = [p for p in feed(dictation, clip("en/jfk")) if p]
