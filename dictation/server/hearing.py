@@ -76,6 +76,7 @@ class Hearing:
     end_after_silence_s: float | None = None
     _framer: Framer | None = None
     _told_pause: bool = False
+    _is_dropped: bool = False  # then nothing is told to the engine any more: it would wait there for ever
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -86,7 +87,7 @@ class Hearing:
         """Take audio, (n, channels) at its own rate."""
         pause_s: float | None = None
         with self._lock:
-            if self.take.heard is not None:
+            if self._is_dropped or self.take.heard is not None:
                 return Pause()
             for samples, rate_hz in blocks:
                 step = max(1, round(BLOCK_S * rate_hz))
@@ -113,6 +114,8 @@ class Hearing:
     def end(self) -> shapes.Dictation | None:
         """Nothing more comes. The answer, where nothing was said; None where the engine will say it."""
         with self._lock:
+            if self._is_dropped:
+                return None
             if self._framer is not None:
                 self.take.hear(self._framer.flush())
             heard = self.take.end()
@@ -124,7 +127,8 @@ class Hearing:
     def again(self) -> None:
         """The engine has forgotten the take: feed it all that was heard, from the spool."""
         with self._lock:
-            self.take.feed_again()
+            if not self._is_dropped:
+                self.take.feed_again()
 
     def written(self, report: FinalReport) -> shapes.Dictation:
         """The text of what was recognised, after the rules."""
@@ -151,4 +155,5 @@ class Hearing:
     def drop(self) -> None:
         """Forget it, audio too."""
         with self._lock:
+            self._is_dropped = True
             self.take.drop()

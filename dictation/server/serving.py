@@ -133,9 +133,16 @@ class _Patience:
 
 
 class _Http(_Patience, H11Protocol):
+    _silent: asyncio.TimerHandle | None = None
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(self.read_s, self._has_said_something)
+        self._silent = self.loop.call_later(self.read_s, self._has_said_something)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._silent is not None:  # else it would hold all of a closed connection until then
+            self._silent.cancel()
+        super().connection_lost(exc)
 
     def _has_said_something(self) -> None:
         if getattr(self, "scope", None) is None:  # no request yet

@@ -3,7 +3,8 @@
     open -> (append)* -> finishing -> ended: a text or a fault, kept for a while
 
 Of the events of a session only what still matters is held: the newest partial text, the newest pause, and how it ended.
-So a reader that is slow, or comes late, misses partial texts but never the end, and costs no memory.
+So a reader that is slow, or comes late, misses partial texts but never the end, and costs no memory. What a session
+listens with (a voice detector takes 3 MB) goes as soon as it has ended; only its last event is kept.
 
 Everything here is of the asyncio loop; what takes time runs on the desk's pool.
 """
@@ -15,6 +16,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from dictation import log
@@ -22,7 +24,7 @@ from dictation.server import shapes
 from dictation.server.desk import Desk, of_report
 from dictation.server.faults import Fault
 from dictation.server.hearing import SAMPLE_RATE_HZ, Hearing, Pause, plan
-from dictation.server.sound import open_stream, too_long
+from dictation.server.sound import Stream, open_stream, too_long
 from dictation.settings import Settings
 from dictation.spool import Spool
 from dictation.worker.reports import AgainReport, FailureReport, FinalReport, PartialReport, Report
@@ -83,6 +85,18 @@ class EventLog:
                     yield None
 
 
+@dataclass(frozen=True)
+class _Ears:
+    """What a session listens with until it has ended."""
+
+    hearing: Hearing
+    stream: Stream
+
+    def hear(self, data: bytes) -> Pause:
+        """Takes a while. Raises Fault."""
+        return self.hearing.hear([(self.stream.push(data), self.stream.rate_hz)])
+
+
 class Session:
     """One dictation of a client. Made by `Sessions.open`."""
 
@@ -92,38 +106,41 @@ class Session:
         self.changed_s = time.monotonic()
         self.log = EventLog(desk.metrics.partials_dropped.inc)
         self._desk = desk
-        self._hearing = hearing
+        self._number = hearing.number
         format = request.format
-        self._stream = open_stream(format.encoding, format.rate_hz, format.channels)
+        self._ears: _Ears | None = _Ears(hearing, open_stream(format.encoding, format.rate_hz, format.channels))
+        self._audio_s = 0.0  # once it has ended
         self._appending = asyncio.Lock()
         self._ended_s = 0.0  # when the audio ended
         self._n_listeners = 0
         self.tasks: set[asyncio.Task[None]] = set()
 
     def describe(self) -> shapes.SessionState:
-        waiting_s = self._desk.lane.waiting(self._hearing.number) / SAMPLE_RATE_HZ
-        return shapes.SessionState(self.id, self.state, round(self._hearing.take.audio_s, 3), round(waiting_s, 3))
+        waiting_s = self._desk.lane.waiting(self._number) / SAMPLE_RATE_HZ
+        audio_s = self._audio_s if self._ears is None else self._ears.hearing.take.audio_s
+        return shapes.SessionState(self.id, self.state, round(audio_s, 3), round(waiting_s, 3))
 
     # ---------------------------------------------------------------------------------------------------------- audio
 
     @property
     def is_behind(self) -> bool:
         """Whether more audio should wait until the engine has looked at some."""
-        return self._desk.lane.waiting(self._hearing.number) > self._desk.limits.behind_s * SAMPLE_RATE_HZ
+        return self._desk.lane.waiting(self._number) > self._desk.limits.behind_s * SAMPLE_RATE_HZ
 
     async def append(self, data: bytes) -> None:
         """Take audio. Raises Fault; what was refused is not heard."""
-        self._check_open()
+        ears = self._listening()
         if self._appending.locked():
             raise Fault(409, "append_in_progress", "Another chunk is being taken. Send one after the other.")
         if self.is_behind:
             text = f"More than {self._desk.limits.behind_s:g} s of audio wait to be understood. Try again in a while."
             raise Fault(429, "audio_behind", text, headers={"Retry-After": "2"})
         async with self._appending:
+            self.changed_s, before_s = time.monotonic(), ears.hearing.take.audio_s
+            pause = await self._desk.work(lambda: ears.hear(data))
             self.changed_s = time.monotonic()
-            pause = await self._desk.work(lambda: self._hear(data))
-            self.changed_s = time.monotonic()
-        audio_s = self._hearing.take.audio_s
+        audio_s = ears.hearing.take.audio_s
+        self._desk.metrics.audio_seconds.labels("session").inc(audio_s - before_s)
         if pause.pause_s is not None:
             self.log.publish(shapes.Silence(round(pause.pause_s, 3), round(audio_s, 3)))
         is_too_long = audio_s > self._desk.limits.audio_s
@@ -133,22 +150,18 @@ class Session:
         if is_too_long:
             raise too_long(self._desk.limits.audio_s)
 
-    def _hear(self, data: bytes) -> Pause:
-        samples = self._stream.push(data)
-        self._desk.metrics.audio_seconds.labels("session").inc(len(samples) / self._stream.rate_hz)
-        return self._hearing.hear([(samples, self._stream.rate_hz)])
-
-    def _check_open(self) -> None:
-        if self.state != "open":
+    def _listening(self) -> _Ears:
+        if self.state != "open" or self._ears is None:
             raise Fault(409, "session_ended", "This session takes no more audio. Open another one.")
+        return self._ears
 
     async def finish(self) -> None:
         """Nothing more comes. Raises Fault when it has ended already."""
-        self._check_open()
+        ears = self._listening()
         self.state, self._ended_s = "finishing", time.monotonic()
         self.changed_s = self._ended_s
         async with self._appending:
-            nothing = await self._desk.work(self._hearing.end)
+            nothing = await self._desk.work(ears.hearing.end)
         if nothing is not None:
             self._end(nothing)
 
@@ -165,21 +178,24 @@ class Session:
     # --------------------------------------------------------------------------------------------------------- engine
 
     def take_report(self, report: Report) -> None:
+        if self._ears is None:
+            return
+        hearing = self._ears.hearing
         match report:
             case PartialReport():
                 self.log.publish(shapes.Partial(report.firm, report.tentative, round(report.audio_s, 3)))
             case FinalReport():
-                self._do(self._write(report))
-            case FailureReport() if self._hearing.take.heard is None:
-                self._hearing.take.failed = True  # tried again at the end, from the spool
+                self._do(self._write(hearing, report))
+            case FailureReport() if hearing.take.heard is None:
+                hearing.take.failed = True  # tried again at the end, from the spool
             case FailureReport():
                 fault = of_report(report)
                 self._end(shapes.Failed(fault.code, str(fault)))
             case AgainReport():
-                self._do(self._desk.work(self._hearing.again))
+                self._do(self._desk.work(hearing.again))
 
-    async def _write(self, report: FinalReport) -> None:
-        self._end(await self._desk.work(lambda: self._hearing.written(report)))
+    async def _write(self, hearing: Hearing, report: FinalReport) -> None:
+        self._end(await self._desk.work(lambda: hearing.written(report)))
 
     def _do(self, what: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(self._guarded(what))
@@ -198,16 +214,18 @@ class Session:
         self._end(shapes.Failed(code, message))
 
     def _end(self, event: shapes.Dictation | shapes.Failed) -> None:
-        if self.state == "ended":
+        if self._ears is None:
             return
+        hearing, self._ears = self._ears.hearing, None
+        self._audio_s = hearing.take.audio_s
         if isinstance(event, shapes.Dictation) and self._ended_s:
             self._desk.metrics.wait_seconds.labels("session").observe(time.monotonic() - self._ended_s)
         outcome = event.code if isinstance(event, shapes.Failed) else event.reason or "text"
         self._desk.metrics.recognised.labels("session", outcome).inc()
         self.state, self.changed_s = "ended", time.monotonic()
         self.log.publish(event)
-        self._desk.leave(self._hearing.number)
-        self._do(self._desk.work(self._hearing.drop))
+        self._desk.leave(self._number)
+        self._do(self._desk.work(hearing.drop))
 
     # ------------------------------------------------------------------------------------------------------ listeners
 

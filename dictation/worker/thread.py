@@ -197,6 +197,7 @@ class Worker:
                         self._loaded(models, work)
                 else:
                     models.put_away()
+                del work  # of a take that has ended nothing is kept while the next one is awaited
         finally:
             models.free()
             engine.leave_thread()

@@ -1,8 +1,10 @@
 """Sessions: audio bit by bit, words while they are spoken, the text of the microphone, and nothing without a limit."""
 
+import gc
 import json
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
 
@@ -41,6 +43,12 @@ def wait_until(is_so, timeout_s=10):
     while not is_so():
         assert time.monotonic() < deadline_s
         time.sleep(0.01)
+
+
+def alive(*names):
+    """How many objects of these classes there are."""
+    gc.collect()
+    return Counter(name for name in (type(each).__name__ for each in gc.get_objects()) if name in names)
 
 
 def chunks(data, size=CHUNK):
@@ -273,6 +281,35 @@ def test_another_model_in_the_middle_costs_nothing_of_what_was_said(serve):
     assert fake.post(f"{place}/finish").json["text"]
     heard = fake.words.heard[-1]
     assert len(heard) > 1.5 * len(SPEECH) / 2
+
+
+def test_of_a_session_that_has_ended_only_its_end_is_kept(serve):
+    """Its voice detector, its decoder and its take, with all that they hold, are gone."""
+    fake = serve()
+    before = alive("SpeechDetector", "OggOpus", "Take", "Hearing")
+    places = [fake.session(format={"encoding": "ogg_opus"}) for _ in range(5)]
+    assert alive("SpeechDetector", "OggOpus") - before == {"SpeechDetector": 5, "OggOpus": 5}
+    fake.post(f"{places[0]}/audio", ogg_opus(np.tile(sounds.clip("en/gcp-today"), 2)))
+    finals = [fake.post(f"{place}/finish").json for place in places]
+    wait_until(lambda: not alive("SpeechDetector", "OggOpus", "Take", "Hearing") - before)
+    assert [fake.post(f"{place}/finish").json for place in places] == finals, "kept"
+    assert fake.get(places[0]).json["audio_s"] == finals[0]["duration_s"]
+
+
+def test_a_session_that_is_deleted_while_it_is_heard_leaves_nothing_at_the_engine(serve):
+    """The whole take is told to the engine again where the detector found too little in it, or the model changes."""
+    from dictation import events as e
+
+    fake = serve()
+    before = alive("Job", "Take")
+    for n in range(4):
+        places = [fake.session() for _ in range(4)]
+        for place in places:
+            fake.post(f"{place}/audio", SPEECH)
+        fake.dictation.send(e.ChangeSettings({"recognition.model": f"another {n}"}))
+        for place in places:
+            assert fake.call("DELETE", place).status == 204
+    wait_until(lambda: not alive("Job", "Take") - before)
 
 
 # ---- a WebSocket -----------------------------------------------------------------------------------------------------
