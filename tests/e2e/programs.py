@@ -292,6 +292,8 @@ class Chromium(Program):
         port = until("DevTools port", lambda: file.exists() and file.read_text().split()[:1], 30)
         self.page = Page(int(port[0]), self.address)
         until("page", lambda: self.page.evaluate("document.readyState === 'complete' && !!window.seen"), 30)
+        # until a page has been drawn once, Chromium throws keys away
+        until("first paint", lambda: self.page.evaluate("performance.getEntriesByType('paint').length > 0"), 30)
 
     def focus(self) -> None:
         super().focus()
