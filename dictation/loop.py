@@ -35,10 +35,10 @@ from dictation.spool import Spool
 from dictation.take import Take
 from dictation.vad import SpeechDetector
 from dictation.vocabulary import Vocabulary
+from dictation.worker.front import Worker
 from dictation.worker.lane import Lane
 from dictation.worker.model import Build
 from dictation.worker.reports import BeatReport, FailureReport, FinalReport, ModelReport, PartialReport, Report
-from dictation.worker.thread import Worker
 
 Subscriber = Callable[[e.Event], None]
 

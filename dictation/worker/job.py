@@ -10,6 +10,7 @@ from dictation.worker.model import F32, Live, Recording, Request
 
 if TYPE_CHECKING:
     from dictation.worker.lane import Lane
+    from dictation.worker.loaded import Loaded
     from engine.audio import Audio
 
 MUCH = 60 * 16_000  # samples that are looked at even where nobody wants to see words: they are pieces of their own
@@ -17,12 +18,11 @@ MUCH = 60 * 16_000  # samples that are looked at even where nobody wants to see 
 
 @dataclass(eq=False)
 class Job:
-    """A take on its way through the engine. Guarded by the worker's lock, but for `live` and `opened`."""
+    """A take on its way through the engine. Guarded by the board's lock, but for what is the engine thread's."""
 
     lane: Lane
     take: int
     request: Request
-    model: str
     heard: deque[tuple[F32, int] | int] = field(default_factory=deque)  # (samples, start), or a cut
     n_waiting: int = 0  # samples in `heard`
     hurry: bool = False
@@ -34,8 +34,15 @@ class Job:
     served_s: float = 0.0
     looks_again: bool = False  # its last look was given up for the microphone
     spent_s: float = 0.0  # on the step that is being done, attempts that were given up included
-    live: Live | None = None  # of the engine thread
-    opened: Recording | None = None  # of the engine thread
+    # of the engine thread
+    on: Loaded | None = None  # the model that it began on, to its end
+    live: Live | None = None
+    opened: Recording | None = None
+
+    @property
+    def model(self) -> str | None:
+        """The model that it asks for by name; None: the active one."""
+        return self.request.model or None
 
     @property
     def goes_first(self) -> bool:

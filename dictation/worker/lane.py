@@ -10,7 +10,7 @@ from dictation.worker.model import F32, Request
 from dictation.worker.reports import Report
 
 if TYPE_CHECKING:
-    from dictation.worker.thread import Worker
+    from dictation.worker.front import Worker
     from engine.audio import Audio
 
 
@@ -27,7 +27,7 @@ class Lane:
 
     def begin(self, take: int, request: Request) -> None:
         """A take begins: load or touch the model while its first words are spoken."""
-        self._worker.add(Job(self, take, request, ""))
+        self._worker.add(Job(self, take, request))
 
     def feed(self, take: int, samples: F32, start: int) -> None:
         """More of the take; `start` is the place of the first sample in it."""
@@ -56,7 +56,7 @@ class Lane:
 
     def transcribe(self, take: int, recording: F32 | Audio, request: Request) -> None:
         """Recognise a whole recording, in the gaps that takes leave. Answers as a take does."""
-        self._worker.add(Job(self, take, request, "", recording=recording, finish=True))
+        self._worker.add(Job(self, take, request, recording=recording, finish=True))
 
     def drop(self, take: int) -> None:
         """Forget a take; no answer comes any more."""

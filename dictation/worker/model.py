@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -94,3 +95,19 @@ class Model(Protocol):
 
 
 Build = Callable[[str, str], Model]  # (name, device); raises EngineError
+
+
+class Room(Enum):
+    """Whether a model can be loaded while another one stays in use."""
+
+    BESIDE = auto()
+    NO_MEMORY = auto()  # for both
+    ONE_THREAD = auto()  # its runtime must be built on the thread that uses it
+
+
+Beside = Callable[[str, str], Room]  # (name, device), asked on the thread that would load; raises EngineError
+
+
+def one_at_a_time(name: str, device: str) -> Room:
+    """`Beside` of models of which nothing is known."""
+    return Room.ONE_THREAD

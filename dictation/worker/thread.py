@@ -1,32 +1,27 @@
-"""The engine thread: loads a model, recognises while somebody speaks, ends takes in order, frees the model.
+"""The engine thread: has models loaded, recognises while somebody speaks, ends takes in order.
 
-Takes come through a `Lane`: the microphone's, which the session loop owns, and those of other users of the same model
-(the local API). Its calls never wait; answers come back through the lane's `report`, from the engine thread. Each take
-has a queue of what was heard; a step takes all of it at once, so that the newest audio is looked at and nothing queues
-up. A partial is given up as soon as a take that goes before it waits for its end (`turns`).
-
-Failure mode: a thread that hangs in native code can't be stopped. `replace` leaves it behind (its answers carry an old
-generation and are dropped) and starts another; the owners of the takes that are left feed them again from the spool.
+Each take has a queue of what was heard; a step takes all of it at once, so that the newest audio is looked at and
+nothing queues up. A partial is given up as soon as a take that goes before it waits for its end (`turns`). A take ends
+on the model that it began on, whatever is chosen meanwhile (`switching`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import engine
 from dictation import log
 from dictation.worker import turns
+from dictation.worker.board import Board
 from dictation.worker.job import Job
 from dictation.worker.lane import Lane
-from dictation.worker.loaded import LoadedModels
-from dictation.worker.model import F32, Build, Model
+from dictation.worker.loaded import Loaded, LoadedModels
+from dictation.worker.model import F32, Beside, Build
 from dictation.worker.reports import (
-    AgainReport,
     BeatReport,
     FailureReport,
     FinalReport,
@@ -34,270 +29,119 @@ from dictation.worker.reports import (
     Report,
     WindowReport,
 )
+from dictation.worker.switching import Switching
 from engine.errors import Cancelled, EngineError, OptionError
 
 if TYPE_CHECKING:
     from engine.audio import Audio
 
 BEAT_S = 1.0  # between two signs of life
-PREPARE = "\0prepare"  # no model's name
 
 
-class Worker:
-    """See the module. `build` makes a model on the engine thread; `report` is that of the microphone's lane."""
+class EngineThread(threading.Thread):
+    """The only thread that touches a model in use. microphone: also hears of the models and of signs of life."""
 
     def __init__(
-        self, build: Build, report: Callable[[Report], None], clock: Callable[[], float] = time.monotonic
+        self, board: Board, build: Build, beside: Beside, microphone: Lane, clock: Callable[[], float]
     ) -> None:
-        self._build = build
-        self.microphone = Lane(self, report, is_microphone=True)
+        super().__init__(name="engine", daemon=True)
+        self._board = board
+        self._microphone = microphone
         self._clock = clock
-        self._lock = threading.Condition()
-        self._jobs: dict[tuple[Lane, int], Job] = {}  # oldest first
-        self._dropped: list[Job] = []  # what the engine holds for them is freed on its own thread
-        self._active = ""
-        self._device = "auto"
-        self._wanted = False  # the active model should be in memory
-        self._generation = 0
-        self._closing = False
-        self._resting = True  # the engine thread has seen all news and has nothing to do
+        self._models = LoadedModels(build, self._report, self._note_loading, clock)
+        self._switching = Switching(board, self._models, build, beside)
+        self._is_left = False
         self._beat_s = 0.0
-        self.loading_since_s: float | None = None  # read by the loop: a load is progress too
-        self._thread: threading.Thread | None = None
+        self.loading_since_s: float | None = None
 
-    # -- called by the session loop
+    def leave_behind(self) -> None:
+        """It does not answer: what it still says counts no more. From any thread."""
+        self._is_left = True
+        self._switching.leave_behind()
 
-    def use(self, name: str, device: str = "auto") -> None:
-        """Make a model the active one; loads it when the takes that began with another have ended.
-
-        Other lanes' takes begin anew with it: two models in turn would be loaded in a circle.
-        """
-        with self._lock:
-            changed = name != self._active
-            self._active, self._device, self._wanted = name, device, bool(name)
-            if changed:
-                self._send_back()
-            self._wake()
-
-    @property
-    def active(self) -> str:
-        """The model of `use`, or the one before where that can't be loaded."""
-        return self._active
-
-    @property
-    def device(self) -> str:
-        """What the active model was asked to compute on."""
-        return self._device
-
-    def unload(self) -> None:
-        """Free the model until the next take."""
-        with self._lock:
-            self._wanted = False
-            self._wake()
-
-    def lane(self, report: Callable[[Report], None]) -> Lane:
-        """Another user beside the microphone."""
-        return Lane(self, report)
-
-    def replace(self) -> None:
-        """Leave a thread that does not answer, and start another; all takes are forgotten and must be fed again."""
-        log.get("worker").error("the engine thread does not answer and is replaced")
-        with self._lock:
-            self._generation += 1
-            for job in self._jobs.values():
-                job.dropped = True
-            self._send_back()
-            self._jobs.clear()
-            self._dropped.clear()
-            self._thread = None
-            self.loading_since_s = None
-            self._wake()
-
-    def close(self, timeout_s: float = 5.0) -> bool:
-        """End the thread and free the model; False when it did not end in time."""
-        with self._lock:
-            self._closing = True
-            for job in self._jobs.values():
-                job.dropped = True
-            self._lock.notify_all()
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_s)
-        return thread is None or not thread.is_alive()
-
-    def settle(self, timeout_s: float) -> bool:
-        """Wait until everything fed has been looked at; False when it was not in time. For clips, which can wait."""
-        with self._lock:
-            return self._lock.wait_for(lambda: self._resting or self._closing, timeout_s)
-
-    # -- called by lanes
-
-    def add(self, job: Job) -> None:
-        with self._lock:
-            job.model = job.request.model or self._active
-            job.served_s = self._clock()
-            if (before := self._jobs.pop((job.lane, job.take), None)) is not None:
-                self._forget(before)
-            self._jobs[job.lane, job.take] = job
-            if job.recording is None or not job.lane.is_microphone:
-                self._wanted = bool(self._active)
-            self._wake()
-
-    def tell(self, lane: Lane, take: int, what: Callable[[Job], object]) -> None:
-        with self._lock:
-            job = self._jobs.get((lane, take))
-            if job is not None:
-                what(job)
-                self._wake()
-
-    def drop(self, lane: Lane, take: int) -> None:
-        with self._lock:
-            job = self._jobs.pop((lane, take), None)
-            if job is not None:
-                self._forget(job)
-            self._wake()
-
-    def waiting(self, lane: Lane, take: int) -> int:
-        with self._lock:
-            job = self._jobs.get((lane, take))
-            return 0 if job is None else job.n_waiting
-
-    def _send_back(self) -> None:
-        """Let the other lanes begin their takes anew."""
-        for job in [job for job in self._jobs.values() if not job.lane.is_microphone]:
-            del self._jobs[job.lane, job.take]
-            self._forget(job)
-            job.lane.report(AgainReport(job.take))
-
-    def _forget(self, job: Job) -> None:
-        job.dropped = True
-        if job.live is not None or job.opened is not None:
-            self._dropped.append(job)
-
-    def _wake(self) -> None:
-        self._resting = False
-        if self._thread is None and not self._closing:
-            generation = self._generation
-            self._thread = threading.Thread(target=self._run, args=(generation,), name="engine", daemon=True)
-            self._thread.start()
-        self._lock.notify_all()
-
-    # -- on the engine thread
-
-    def _run(self, generation: int) -> None:
-        models = LoadedModels(self._build, lambda report: self._report(generation, report), self._loading, self._clock)
+    def run(self) -> None:
         try:
-            while (work := self._next(generation, models)) is not None:
-                if isinstance(work, Job):
-                    self._step(generation, models, work)
-                elif work is PREPARE:
-                    models.prepare(lambda: self._must_give_way(generation, models))
-                elif work:
-                    with contextlib.suppress(EngineError):  # it has been reported
-                        self._loaded(models, work)
-                else:
-                    models.put_away()
-                del work  # of a take that has ended nothing is kept while the next one is awaited
+            while (work := self._next()) is not None:
+                work()
         finally:
-            models.free()
+            self._switching.leave_behind()
+            self._models.free()
             engine.leave_thread()
 
-    def _loading(self, is_loading: bool) -> None:
+    def _next(self) -> Callable[[], None] | None:
+        """What to do next; None at the end. Waits."""
+        board = self._board
+        with board.news:
+            while not self._has_ended:
+                board.dropped.clear()
+                if (work := self._switching.due()) is not None:
+                    return work
+                jobs = [job for job in board.jobs.values() if self._switching.may_run(job)]
+                job = turns.most_urgent(jobs, self._models.servable)
+                if job is not None:
+                    return partial(self._step, job)
+                if (work := self._switching.at_rest(lambda: self._has_ended or bool(board.jobs))) is not None:
+                    return work
+                board.resting = True
+                board.news.notify_all()
+                board.news.wait(self._switching.wait_s)
+            return None
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._is_left or self._board.closing
+
+    def _note_loading(self, is_loading: bool) -> None:
         self.loading_since_s = self._clock() if is_loading else None
 
-    def _report(self, generation: int, report: Report, lane: Lane | None = None) -> None:
-        if generation == self._generation and not self._closing:
-            (lane or self.microphone).report(report)
+    def _report(self, report: Report, lane: Lane | None = None) -> None:
+        if not self._has_ended:
+            (lane or self._microphone).report(report)
 
-    def _loaded(self, models: LoadedModels, name: str) -> Model:
-        """The model of that name. Raises EngineError; if it was to become the active one, the one before stays."""
-        before, device = (models.name, models.device) if models.is_loaded else ("", "")
-        try:
-            # a take goes on where it began, though another device was chosen meanwhile
-            return models.load(name, device if name == before and self._jobs else self._device)
-        except EngineError as error:
-            if before and self._is_taken_back(name, before, device):
-                with contextlib.suppress(EngineError):  # it has been reported
-                    models.load(before, device, f"{error} {before} stays in use.")
-            raise
+    # -- a step of a take
 
-    def _is_taken_back(self, name: str, before: str, device: str) -> bool:
-        """Make `before` the active model again if `name` still is, for its takes too."""
-        with self._lock:
-            if self._active != name:
-                return False
-            self._active, self._device = before, device
-            for job in self._jobs.values():
-                if job.request.model is None and job.live is None and job.opened is None:
-                    job.model = before
-            return True
-
-    def _next(self, generation: int, models: LoadedModels) -> Job | str | None:
-        """The next job, the name of a model to load ("" frees it), PREPARE, or None at the end. Waits."""
-        loaded = models.name
-        with self._lock:
-            while True:
-                if self._closing or generation != self._generation:
-                    return None
-                self._dropped.clear()
-                job = turns.most_urgent(list(self._jobs.values()), self._active)
-                if job is not None:
-                    return job
-                wanted = self._active if self._wanted else ""
-                changed = wanted != loaded or (wanted and models.device != self._device)
-                if changed and not self._jobs:
-                    return wanted
-                if wanted and not loaded:
-                    return wanted
-                if models.can_prepare and not self._jobs:
-                    return PREPARE
-                self._resting = True
-                self._lock.notify_all()
-                self._lock.wait()
-
-    def _step(self, generation: int, models: LoadedModels, job: Job) -> None:
-        """One step of a take. A job's exception is its reply."""
+    def _step(self, job: Job) -> None:
+        """A job's exception is its reply."""
         started_s = self._clock()
-        name = job.model
         try:
-            model = self._loaded(models, name)
+            if job.on is None:
+                job.on = self._switching.model_for(job)
             if job.recording is not None:
-                self._step_recording(generation, model, job, job.recording)
+                self._step_recording(job, job.on, job.recording)
             else:
-                self._step_take(generation, models, model, job)
-            models.used_s = job.served_s = self._clock()
+                self._step_take(job, job.on)
+            job.on.used_s = job.served_s = self._clock()
             job.spent_s = 0.0
         except Cancelled:
             job.spent_s += self._clock() - started_s
         except EngineError as error:
-            if job.model == name:  # else another model has stepped in, and the take goes on with it
-                self._end(generation, job, FailureReport(job.take, str(error), isinstance(error, OptionError)))
+            self._end(job, FailureReport(job.take, str(error), isinstance(error, OptionError)))
         except Exception as error:  # noqa: BLE001 - a job's exception is its reply
             log.get("worker").exception("a take failed: %s", type(error).__name__)
             text = f"Recognition failed ({type(error).__name__})."
             if job.lane.is_microphone:
                 text += " The audio is kept: try again, or with another model."
-            self._end(generation, job, FailureReport(job.take, text))
+            self._end(job, FailureReport(job.take, text))
 
-    def _step_recording(self, generation: int, model: Model, job: Job, recording: F32 | Audio) -> None:
+    def _step_recording(self, job: Job, on: Loaded, recording: F32 | Audio) -> None:
         """One window of a whole recording."""
         if job.opened is None:
-            job.opened = model.open(recording, job.request)
+            job.opened = on.model.open(recording, job.request)
         found = len(job.opened.segments)
-        if not job.opened.step(lambda: self._is_over(generation, job) or self._gives_way(job)):
-            self._end(generation, job, FinalReport(job.take, job.opened.transcript(), model.name))
+        if not job.opened.step(lambda: self._is_over(job) or self._gives_way(job)):
+            self._end(job, FinalReport(job.take, job.opened.transcript(), on.model.name))
         elif not job.lane.is_microphone:
             report = WindowReport(job.take, tuple(job.opened.segments[found:]), job.opened.done_s)
-            self._report(generation, report, job.lane)
+            self._report(report, job.lane)
 
-    def _step_take(self, generation: int, models: LoadedModels, model: Model, job: Job) -> None:
+    def _step_take(self, job: Job, on: Loaded) -> None:
         """Look at what was heard of a take, or end it."""
         if job.live is None:
-            job.live = model.begin(job.request)
+            job.live = on.model.begin(job.request)
         job.looks_again = False
         if not job.touched:
             job.touched = True
-            models.touch()
+            on.touch(self._clock())
         finish, heard_speech = self._take_news(job)
 
         gave_way = False
@@ -305,14 +149,13 @@ class Worker:
         def given_up() -> bool:
             nonlocal gave_way
             gave_way = gave_way or self._gives_way(job, finish)
-            return gave_way or (not finish and (job.hurry or job.finish)) or self._is_over(generation, job)
+            return gave_way or (not finish and (job.hurry or job.finish)) or self._is_over(job)
 
         if finish:
             transcript = job.live.finish(heard_speech, given_up)
-            self._end(generation, job, FinalReport(job.take, transcript, model.name))
-        elif (partial := job.live.partial(given_up)) is not None:
-            report = PartialReport(job.take, partial.firm, partial.tentative, partial.seconds)
-            self._report(generation, report, job.lane)
+            self._end(job, FinalReport(job.take, transcript, on.model.name))
+        elif (found := job.live.partial(given_up)) is not None:
+            self._report(PartialReport(job.take, found.firm, found.tentative, found.seconds), job.lane)
         elif gave_way and not job.goes_first:
             job.looks_again = True
             raise Cancelled("Stopped.")
@@ -320,7 +163,7 @@ class Worker:
     def _take_news(self, job: Job) -> tuple[bool, bool | None]:
         """Hand everything that was heard to the engine, at once."""
         assert job.live is not None
-        with self._lock:
+        with self._board.news:
             news, job.heard, job.n_waiting = job.heard, deque(), 0
             finish, heard_speech = job.finish, job.heard_speech
             job.hurry = False
@@ -331,25 +174,22 @@ class Worker:
                 job.live.append(*item)
         return finish, heard_speech
 
-    def _is_over(self, generation: int, job: Job) -> bool:
+    def _is_over(self, job: Job) -> bool:
         """Asked between layers and tokens: shows life, and says whether the job is wanted no more."""
         now_s = self._clock()
         if now_s - self._beat_s >= BEAT_S:
             self._beat_s = now_s
-            self._report(generation, BeatReport())
-        return job.dropped or self._closing or generation != self._generation
+            self._report(BeatReport())
+        return job.dropped or self._has_ended
 
     def _gives_way(self, job: Job, finish: bool = False) -> bool:
-        return turns.must_give_way(job, list(self._jobs.values()), finish)
+        if self._switching.is_held_up and not job.lane.is_microphone:
+            return True
+        return turns.must_give_way(job, list(self._board.jobs.values()), finish)
 
-    def _must_give_way(self, generation: int, models: LoadedModels) -> bool:
-        """Whether anything else is to be done: what only saves time later gives way."""
-        changed = not self._wanted or (self._active, self._device) != (models.name, models.device)
-        return changed or bool(self._jobs) or self._closing or generation != self._generation
-
-    def _end(self, generation: int, job: Job, report: Report) -> None:
-        with self._lock:
-            if self._jobs.get((job.lane, job.take)) is job:
-                del self._jobs[job.lane, job.take]
+    def _end(self, job: Job, report: Report) -> None:
+        with self._board.news:
+            if self._board.jobs.get((job.lane, job.take)) is job:
+                del self._board.jobs[job.lane, job.take]
         if not job.dropped:
-            self._report(generation, report, job.lane)
+            self._report(report, job.lane)

@@ -7,7 +7,7 @@ afterwards. The others, and whole recordings, take turns: a look at a take, a wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dictation.worker.job import Job
 
@@ -16,10 +16,15 @@ PATIENCE_S = 0.5  # spent on a step in vain; after that it is given up for a key
 HEAD_START_S = 2.0  # by which a take that waits for its end is let in earlier than those that go on
 
 
-def most_urgent(jobs: Sequence[Job], active: str) -> Job | None:
+def needs_load(job: Job, servable: Collection[str | None]) -> bool:
+    """Whether a model must be loaded for it. servable: values of `Job.model` for which one is in memory."""
+    return job.on is None and job.model not in servable
+
+
+def most_urgent(jobs: Sequence[Job], servable: Collection[str | None]) -> Job | None:
     """The microphone's oldest take that waits for its end, its newest that has news, then the others in turn.
 
-    jobs: oldest first. active: the model that is to be in memory.
+    jobs: oldest first.
     """
     first = [job for job in jobs if job.goes_first]
     for job in first:
@@ -29,12 +34,16 @@ def most_urgent(jobs: Sequence[Job], active: str) -> Job | None:
         if job.has_news:
             return job
     others = [job for job in jobs if job.is_ready and not job.goes_first]
-    strangers = [job for job in others if job.model != active]  # of a model that is to be loaded for them
-    if first:  # the model stays while somebody speaks
-        others = [job for job in others if job not in strangers]
-    elif strangers:
-        return strangers[0]
+    if first:  # the models stay while somebody speaks
+        others = [job for job in others if not needs_load(job, servable)]
+    elif guests := [job for job in others if _is_guest(job, servable)]:  # what was loaded for them is used up first
+        return min(guests, key=lambda job: needs_load(job, servable))
     return min(others, key=_turn_s, default=None)
+
+
+def _is_guest(job: Job, servable: Collection[str | None]) -> bool:
+    """Whether it asks for another model than the active one, and by that keeps the active one out of memory."""
+    return job.on.is_guest if job.on is not None else job.model is not None and needs_load(job, servable)
 
 
 def must_give_way(job: Job, jobs: Sequence[Job], finish: bool = False) -> bool:

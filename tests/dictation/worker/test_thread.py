@@ -6,9 +6,9 @@ import threading
 import numpy as np
 import pytest
 
+from dictation.worker.front import Worker
 from dictation.worker.model import Request
 from dictation.worker.reports import AgainReport, FinalReport, ModelReport, PartialReport, WindowReport
-from dictation.worker.thread import Worker
 from engine.errors import Cancelled
 from engine.transcript import Segment, Transcript
 from tests.fakes.dictation import Words
