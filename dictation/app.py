@@ -30,7 +30,7 @@ from dictation.source import Post, Source
 from dictation.spool import Spool
 from dictation.typist import Typist
 from dictation.vocabulary import Vocabulary
-from dictation.worker.model import Build
+from dictation.worker.model import Beside, Build
 
 if TYPE_CHECKING:
     from dictation.desktop.sleep import WakeWatch
@@ -47,6 +47,7 @@ class Wiring:
     changes: dict[str, object] | None = None  # settings for this run only
     make_source: Callable[[Post], Source] | None = None  # None: the microphone
     build: Build = recogniser.build
+    beside: Beside = recogniser.beside  # whether `build` can go on while another model is in use
     run: Run | None = None  # runs work on the thread that may type; None: a thread of its own
     hotkeys: bool = False  # bind the user's hotkeys (needs a desktop)
     show: Callable[[], None] | None = None  # brings the window up
@@ -78,6 +79,7 @@ class App:
             Parts(
                 make_source=wiring.make_source or _microphone,
                 build=wiring.build,
+                beside=wiring.beside,
                 deliverer=deliverer,
                 run=wiring.run or OwnThread(),
                 keys=Keys(settings) if wiring.hotkeys else NoKeys(),

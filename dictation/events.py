@@ -36,7 +36,7 @@ class ModelStatus(StrEnum):
     LOADING = "loading"
     WARMING = "warming"  # loaded; a first decode fills caches
     READY = "ready"
-    UNLOADED = "unloaded"  # freed on request or after a long idle time; loads again at key-down
+    UNLOADED = "unloaded"  # freed on request, after a long idle time or for want of memory; loads again at key-down
     FAILED = "failed"
 
 
@@ -165,7 +165,7 @@ class TranscribeFile(Command):
 
 @dataclass(frozen=True)
 class UseModel(Command):
-    """Make a model the active one and load it. Takes in progress end with the model they began with."""
+    """Make a model the active one and load it. Takes end with the model they began with."""
 
     name: str  # as `engine.load` takes it
 
@@ -373,6 +373,8 @@ class MicrophoneChanged(Event):
 
 @dataclass(frozen=True)
 class ModelChanged(Event):
+    """What becomes of a model. While one is loading another may be in use; then, and in the end, `message` says so."""
+
     name: str
     status: ModelStatus
     message: str = ""

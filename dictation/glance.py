@@ -31,6 +31,9 @@ class Face(StrEnum):
     PAUSED = "paused"
 
 
+BUSY = (Face.OPENING, Face.LISTENING, Face.WORKING)  # with a take
+
+
 @dataclass(frozen=True)
 class Phrase:
     """A sentence for people: `template` in English with {names}, and their values."""
@@ -170,7 +173,7 @@ def _as_it_is(message: str) -> Phrase:
 def _notice(glance: Glance, event: events.Notice, now_s: float) -> Glance:
     """Warnings that belong to a take show where the eyes are; all others are the tray's and the history's."""
     face: dict[Severity, Face] = {"info": glance.face, "warning": glance.face, "error": Face.ERROR}
-    busy = glance.face in (Face.OPENING, Face.LISTENING, Face.WORKING)
+    busy = glance.face in BUSY
     message = _as_it_is(event.message)
     if busy and event.severity != "error":
         return replace(glance, words=message, note=message, note_take=glance.take, actions=event.actions)
@@ -184,7 +187,7 @@ def _notice(glance: Glance, event: events.Notice, now_s: float) -> Glance:
 
 def _model(glance: Glance, event: events.ModelChanged) -> Glance:
     changed = replace(glance, model=event.name, model_status=event.status)
-    if event.status is ModelStatus.FAILED:
+    if event.status is ModelStatus.FAILED and glance.face not in BUSY:  # else the take, or a notice, tells what follows
         return replace(_said(changed, Face.ERROR, event.message), actions=("choose_model",))
     return changed if glance.overlay else resting(changed)
 

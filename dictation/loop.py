@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dictation import events as e
-from dictation import log, session, sounds
+from dictation import log, memory, session, sounds
 from dictation import settings as settings_module
 from dictation.delivery import Courier, Delivered, Deliverer, NoDesktop, OwnThread, Run, TargetNoted
 from dictation.errors import SettingError
@@ -37,7 +37,7 @@ from dictation.vad import SpeechDetector
 from dictation.vocabulary import Vocabulary
 from dictation.worker.front import Worker
 from dictation.worker.lane import Lane
-from dictation.worker.model import Build
+from dictation.worker.model import Beside, Build, one_at_a_time
 from dictation.worker.reports import BeatReport, FailureReport, FinalReport, ModelReport, PartialReport, Report
 
 Subscriber = Callable[[e.Event], None]
@@ -100,6 +100,7 @@ class Parts:
 
     make_source: Callable[[Post], Source]
     build: Build
+    beside: Beside = one_at_a_time  # whether `build` can go on while another model is in use
     deliverer: Deliverer = field(default_factory=NoDesktop)
     run: Run = field(default_factory=OwnThread)  # runs work on the thread that may type
     keys: Gestures = field(default_factory=NoKeys)
@@ -111,6 +112,7 @@ class Parts:
     active_model: Callable[[Settings], str] = lambda settings: str(settings["recognition.model"])
     detector: Callable[[], SpeechDetector] = SpeechDetector
     limits: Callable[[Settings], session.Limits] = limits_of
+    memory_is_short: Callable[[], bool] = memory.is_short
     play: Callable[[NDArray[np.float32], int], None] = sounds.play_samples
     clock: Callable[[], float] = time.monotonic
 
@@ -133,8 +135,9 @@ class Loop:
         self._kept_as: dict[int, str] = {}  # recordings of takes that have just failed
         self._feed_again = False
         self._idle_since_s: float | None = self._clock()
+        self._memory_seen_s = 0.0  # when it was looked at whether memory is short
         put = self._inbox.put
-        self._worker = Worker(parts.build, put, parts.clock)
+        self._worker = Worker(parts.build, put, parts.clock, parts.beside)
         self._hearing = Hearing(parts.make_source(put), parts.settings, self._publish, parts.clock)
         self._courier = Courier(parts.deliverer, parts.run, put)
         self._results = Results(
@@ -245,7 +248,8 @@ class Loop:
     def _wait_s(self) -> float | None:
         """How long nothing has to be done, if nothing comes in."""
         now_s = self._clock()
-        times = [t for t in (session.wake_s(self._session), self._parts.keys.deadline_s, self._unload_at_s) if t]
+        waits = (session.wake_s(self._session), self._parts.keys.deadline_s, self._unload_at_s, self._see_memory_at_s)
+        times = [t for t in waits if t]
         if self._session.pending and self._worker.loading_since_s is not None:
             times.append(now_s + 1.0)
         return max(0.0, min(times) - now_s) if times else None
@@ -255,6 +259,13 @@ class Loop:
         """When the model's memory is to be freed."""
         minutes = self.settings["recognition.unload_after_min"]
         return self._idle_since_s + 60.0 * minutes if minutes and self._idle_since_s is not None else None
+
+    @property
+    def _see_memory_at_s(self) -> float | None:
+        """When to look whether memory is short: at a slow pace, while a model lies in it unused."""
+        if self._idle_since_s is None or self.model_status is not e.ModelStatus.READY:
+            return None
+        return max(self._idle_since_s + memory.REST_S, self._memory_seen_s + memory.LOOK_EVERY_S)
 
     def _take_in(self, item: Any) -> None:
         match item:
@@ -299,6 +310,11 @@ class Loop:
         if unload_at_s is not None and now_s >= unload_at_s:
             self._idle_since_s = None
             self._worker.unload()
+        see_memory_at_s = self._see_memory_at_s
+        if see_memory_at_s is not None and now_s >= see_memory_at_s:
+            self._memory_seen_s = now_s
+            if self._worker.is_idle and self._parts.memory_is_short():
+                self._worker.unload("Memory is short on this computer.")
 
     # -- commands
 
@@ -411,7 +427,7 @@ class Loop:
                 self.model_status = said.event.status
                 self._publish(said.event)
                 if said.event.status is e.ModelStatus.READY and said.event.message:  # another could not be loaded
-                    self._publish(e.Notice("model_stays", said.event.message, "error", ("choose_model",)))
+                    self._publish(e.Notice("model_stays", said.event.message, "warning", ("choose_model",)))
                     self._change_settings(
                         {"recognition.model": self._worker.active, "recognition.device": self._worker.device}
                     )

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import psutil
-
-from dictation import calibrate
+from dictation import calibrate, memory
 from engine import catalog, store
 from engine.catalog import CatalogModel, Fact, Recommendation
 
 Verdict = Literal["recommended", "fits", "memory is short", "installed"]
-RESERVE_BYTES = 1 << 30  # left to everything else
+# the native library has no kernels for these: they are held as Q8_0, at up to twice their size
+WIDENED = ("Q4_1", "Q4_K", "Q4_K_M", "Q5_0", "Q5_1", "Q5_K", "Q5_K_M")
+AT_WORK_FACTOR = 1.3  # keys, values, the silence cache and buffers beside the weights; more than in any known model
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,22 @@ class QuantFacts:
 
 def free_memory_bytes() -> int:
     """What a model may take on this computer now."""
-    return max(0, psutil.virtual_memory().available - RESERVE_BYTES)
+    return memory.free_bytes()
+
+
+def memory_needed(name: str) -> Fact:
+    """What an installed model (name, label or path) takes in memory on the processor. Raises EngineError, OSError."""
+    path = store.find(name)
+    if (measured := calibrate.kept(path)) is not None:
+        return Fact(measured.memory_bytes, "measured")
+    installed = next((model for model in store.installed() if model.path == path), None)
+    known = catalog.find(installed.name) if installed is not None else None
+    size = sum(file.stat().st_size for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
+    widened = size if installed is None or installed.quant in WIDENED else 0
+    if installed is not None and known is not None and any(file.quant == installed.quant for file in known.files):
+        return Fact(known.memory(installed.quant).value + widened, "estimated")
+    weights = (size + widened) * catalog.LAYOUT_FACTOR
+    return Fact(weights * AT_WORK_FACTOR + catalog.PROCESS_BYTES, "estimated")
 
 
 def rows(model: CatalogModel) -> list[QuantFacts]:

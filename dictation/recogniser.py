@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dictation.vocabulary import prompt
-from dictation.worker.model import Asked, Live, Recording, Request
+from dictation.worker.model import Asked, Live, Recording, Request, Room
 
 if TYPE_CHECKING:
     from engine.audio import Audio
@@ -71,6 +71,21 @@ class Recogniser:
 
 def build(name: str, device: str) -> Recogniser:
     """Load an installed model on the calling thread. Raises EngineError."""
-    import engine  # its heavy half is imported here, on the engine thread
+    import engine  # its heavy half is imported here, on the thread that loads
 
-    return Recogniser(engine.load(name, "auto" if device == "gpu" else device), name)
+    return Recogniser(engine.load(name, _device(device)), name)
+
+
+def beside(name: str, device: str) -> Room:
+    """Whether an installed model can be loaded while another stays in use. Raises EngineError."""
+    from dictation import memory, model_facts
+    from engine.devices import stays_on_its_thread
+
+    if stays_on_its_thread(_device(device)):
+        return Room.ONE_THREAD
+    return Room.BESIDE if model_facts.memory_needed(name).value <= memory.free_bytes() else Room.NO_MEMORY
+
+
+def _device(chosen: str) -> str:
+    """The engine's word for what the settings say."""
+    return "auto" if chosen == "gpu" else chosen

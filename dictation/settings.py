@@ -207,7 +207,13 @@ TABLE: tuple[Setting, ...] = (
         "Then it stops by itself; the text is kept.",
     ),
     _amount(
-        "recognition.unload_after_min", 0, 0, 1440, "min", "Free the model's memory when idle", "0 keeps it ready."
+        "recognition.unload_after_min",
+        0,
+        0,
+        1440,
+        "min",
+        "Free the model's memory when idle",
+        "0 keeps it ready until memory is short.",
     ),
     _switch("rewrite.remove_fillers", True, "Leave out filler sounds", "“Um” and “uh”, where they are no words."),
     _switch(

@@ -51,6 +51,11 @@ def best_device() -> str:
     return "cuda" if mlx is not None and mlx.cuda.is_available() else "cpu"
 
 
+def stays_on_its_thread(device: str) -> bool:
+    """Whether a runtime can be used only on the thread that built it: all of MLX's, and none of the others."""
+    return (best_device() if device == "auto" else device) in ("metal", "cuda", "mlx-cpu")
+
+
 def _has_nvidia_driver() -> bool:
     """Asked first, because it takes no time; importing MLX costs memory and a good part of a cold start."""
     try:

@@ -43,6 +43,8 @@ HELD = events.TextDelivered(1, "Hello.", "held", "", "another window came to the
         ((*HEARD, state(State.IDLE)), Face.IDLE, "Ready", False),
         ((events.ModelChanged("base", ModelStatus.MISSING),), Face.NO_MODEL, "No model yet: choose one", False),
         ((events.ModelChanged("base", ModelStatus.LOADING),), Face.IDLE, "Loading base", False),
+        ((events.ModelChanged("big", ModelStatus.FAILED, "It is damaged."),), Face.ERROR, "It is damaged.", True),
+        ((*HEARD, events.ModelChanged("big", ModelStatus.FAILED, "It is damaged.")), Face.LISTENING, "Listening", True),
         ((events.HotkeysPaused(True),), Face.PAUSED, "Hotkeys are paused", False),
         ((events.Notice("x", "By the way."),), Face.IDLE, "Ready", False),
     ],

@@ -343,6 +343,52 @@ def test_the_model_is_freed_when_idle_and_comes_back_for_the_next_take(tmp_path)
         dictation.until(e.TextDelivered)
 
 
+class Clock:
+    """Goes as the real one does, and can be put forward."""
+
+    def __init__(self):
+        self.ahead_s = 0.0
+
+    def __call__(self):
+        return time.monotonic() + self.ahead_s
+
+
+def test_when_memory_is_short_a_model_that_rested_for_a_minute_is_freed_and_is_back_at_key_down(tmp_path):
+    clock, looks = Clock(), []
+    with Dictation(tmp_path, clock=clock, memory_is_short=lambda: looks.append(clock()) or True) as dictation:
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        clock.ahead_s += 40
+        dictation.dictate(SPEECH)  # no rest
+        dictation.until(e.StateChanged, state=e.State.IDLE)
+        clock.ahead_s += 40
+        assert dictation.loop.settle(10) and not looks, "it has rested for 40 seconds only"
+        clock.ahead_s += 40
+        assert dictation.loop.settle(10)
+        unloaded = dictation.until(e.ModelChanged, status=e.ModelStatus.UNLOADED)
+        assert "Memory is short" in unloaded.message and dictation.words.closed
+        assert dictation.loop._wait_s() is None, "nothing is left to look for"
+        dictation.dictate(SPEECH, take=2)
+        dictation.until(e.TextDelivered, take=2)
+        assert len(looks) == 1
+
+
+def test_nobody_looks_at_memory_while_a_file_is_written_down(tmp_path):
+    clock, looks, words = Clock(), [], Words()
+    with Dictation(
+        tmp_path, words=words, clock=clock, memory_is_short=lambda: looks.append(clock()) or True
+    ) as dictation:
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        words.gate.clear()
+        dictation.send(e.TranscribeFile(sounds.SPEECH / "en" / "gcp-today.flac"))
+        until("it is recognised", lambda: words.requests)
+        clock.ahead_s += 100
+        dictation.send(e.ListMicrophones())
+        until("the minute is noticed", lambda: dictation.loop._memory_seen_s > 0)
+        assert not looks
+        words.gate.set()
+        assert dictation.until(e.FileTranscribed).text.startswith("heard")
+
+
 def test_no_model_is_one_sentence_and_the_audio_is_kept(tmp_path):
     with Dictation(tmp_path, {"recognition.model": ""}) as dictation:
         dictation.until(e.ModelChanged, status=e.ModelStatus.MISSING)
@@ -384,8 +430,11 @@ def test_a_file_is_written_down_behind_the_takes(dictation):
 
 
 def test_idle_means_idle(dictation):
-    """P3: no wake-ups while nothing happens."""
+    """P3: no wake-ups while nothing happens, but for a look at memory that a model lies in, after a minute."""
     dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+    assert dictation.loop._wait_s() > 50
+    dictation.send(e.UnloadModel())
+    dictation.until(e.ModelChanged, status=e.ModelStatus.UNLOADED)
     assert dictation.loop._wait_s() is None
     assert Spool(dictation.spool.folder).recordings() == ()
 

@@ -102,3 +102,44 @@ def test_the_facts_load_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_memory_that_a_model_needs_is_at_least_what_it_takes_and_not_much_more(
+    home: Path, base_q8: Path, tiny_en_f16: Path
+) -> None:
+    code = (
+        "import sys, psutil, engine, resources\n"
+        "from engine import audio\n"
+        "samples = audio.read_clip(resources.path('sample.wav'))\n"
+        "before = psutil.Process().memory_info().rss\n"
+        "model = engine.load(sys.argv[1], 'cpu')\n"
+        "model.transcribe(samples)\n"
+        "while model.prepare(): pass\n"
+        "print(psutil.Process().memory_info().rss - before)\n"
+    )
+    for file in (base_q8, tiny_en_f16):
+        ran = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True, cwd=ROOT)
+        took = int(ran.stdout)
+        needed = model_facts.memory_needed(str(file))
+        assert needed.source == "estimated" and took < needed.value < 3 * took, f"{file.name} took {took / 1e6:.0f} MB"
+
+
+def test_a_measured_model_needs_what_was_measured_and_one_that_is_not_installed_is_named(home: Path) -> None:
+    file = home / "models" / "base-Q8_0.gguf"
+    file.parent.mkdir()
+    file.write_bytes(b"x" * 1000)
+    before = model_facts.memory_needed("base:Q8_0")
+    assert before.value == model("base").memory("Q8_0").value
+    calibrate._keep(file, calibrate.Measured(9.0, 321_000_000, 1.0, 0, 22, "cpu", 0.0))
+    assert model_facts.memory_needed("base") == catalog.Fact(321_000_000, "measured")
+    with pytest.raises(ModelNotFoundError):
+        model_facts.memory_needed("small")
+
+
+def test_quants_that_the_processor_holds_as_q8_0_need_more_than_their_file_says(home: Path) -> None:
+    folder = home / "models"
+    folder.mkdir()
+    (folder / "my-own-Q4_K_M.gguf").write_bytes(b"x" * 1_000_000)
+    (folder / "my-own-Q8_0.gguf").write_bytes(b"x" * 1_000_000)
+    packed, whole = (model_facts.memory_needed(f"my-own:{quant}").value for quant in ("Q4_K_M", "Q8_0"))
+    assert packed - catalog.PROCESS_BYTES == pytest.approx(2 * (whole - catalog.PROCESS_BYTES))

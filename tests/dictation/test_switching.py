@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import psutil
 import pytest
 
 from dictation import events as e
-from dictation import recogniser
+from dictation import memory, recogniser
 from dictation.session import Limits
 from tests.fakes import sounds
 from tests.fakes.dictation import Dictation
@@ -34,13 +35,20 @@ def dictate(dictation: Dictation, samples: np.ndarray, *, use: str = "") -> tupl
     return final.raw_text, final.model
 
 
-def switching(tmp_path, models: list[str], switches: int) -> list[float]:
+# nobody speaks on; and other work on the machine is no stuck engine
+QUICK = {"limits": lambda _: Limits(tail_s=0.02, tail_most_s=0.02, life_sign_s=LONG_S, deliver_s=LONG_S)}
+BESIDE = {"build": recogniser.build, "beside": recogniser.beside}
+IN_TURN = {"build": recogniser.build}  # as where there is no room for two
+
+
+def settings(model) -> dict[str, object]:
+    return {"recognition.model": str(model), "recognition.live_text": False, "recognition.language": "en"}
+
+
+def switching(tmp_path, models: list[str], switches: int, **parts) -> list[float]:
     """So many switches, each in the middle of a take; MB resident after each. Every text is that of its model alone."""
-    settings = {"recognition.model": models[0], "recognition.live_text": False, "recognition.language": "en"}
-    # nobody speaks on; and other work on the machine is no stuck engine
-    quick = {"limits": lambda _: Limits(tail_s=0.02, tail_most_s=0.02, life_sign_s=LONG_S, deliver_s=LONG_S)}
     clips, resident = [sounds.clip(name) for name in CLIPS], []
-    with Dictation(tmp_path, settings, build=recogniser.build, **quick) as dictation:
+    with Dictation(tmp_path, settings(models[0]), **parts, **QUICK) as dictation:
         wanted = {}
         for model in models:
             dictation.send(e.UseModel(model))
@@ -48,26 +56,34 @@ def switching(tmp_path, models: list[str], switches: int) -> list[float]:
             wanted[model] = [dictate(dictation, clip)[0] for clip in clips]
             assert all(wanted[model])
         for number in range(switches):
+            dictation.events.clear()  # what the test itself collects
             before, after = models[(number + 1) % 2], models[number % 2]
             text, by = dictate(dictation, clips[number % len(clips)], use=after)
             assert by == before, "what is being said ends on the model that it began with"
             assert text == wanted[before][number % len(clips)]
             dictation.until(e.ModelChanged, timeout_s=LONG_S, name=after, status=e.ModelStatus.READY)
-            dictation.events.clear()  # what the test itself collects
+            assert dictation.loop._worker.settle(LONG_S), "the one before is freed"
             gc.collect()
             resident.append(psutil.Process().memory_info().rss / 1e6)
         assert not dictation.of(e.Failed) and len(dictation.editor.texts) == switches + 2 * len(clips)
     return resident
 
 
-def test_a_switch_in_the_middle_of_a_take_costs_neither_text(tmp_path, tiny_en_q8, base_q8):
-    switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 4)
+@pytest.mark.parametrize("parts", [BESIDE, IN_TURN], ids=["beside", "in turn"])
+def test_a_switch_in_the_middle_of_a_take_costs_neither_text(tmp_path, tiny_en_q8, base_q8, parts):
+    switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 2, **parts)
+
+
+def test_after_twenty_switches_no_more_memory_is_used_than_after_four(tmp_path, tiny_en_q8, base_q8):
+    resident = switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 20, **BESIDE)
+    print(" ".join(f"{mb:.0f}" for mb in resident), "MB")
+    assert max(resident[-4:]) < max(resident[:4]) + 20
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_a_hundred_switches_leave_every_text_whole_and_the_memory_flat(tmp_path, tiny_en_q8, base_q8):
-    resident = switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 100)
+    resident = switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 100, **BESIDE)
     slope = np.polyfit(np.arange(80), resident[20:], 1)[0]
     print(
         f"{1000 * slope:.0f} KB a switch after the first 20; {resident[20]:.0f} MB then, {resident[-1]:.0f} at the end"
@@ -75,10 +91,69 @@ def test_a_hundred_switches_leave_every_text_whole_and_the_memory_flat(tmp_path,
     assert slope < 0.1
 
 
-def test_an_unloaded_model_gives_its_memory_back_and_is_there_again_at_key_down(tmp_path, base_q8):
-    settings = {"recognition.model": str(base_q8), "recognition.live_text": False, "recognition.language": "en"}
+def test_takes_during_a_switch_are_whole_on_the_old_model_and_the_first_one_after_it_is_on_the_new(
+    tmp_path, tiny_en_q8, base_q8
+):
+    old, new = str(tiny_en_q8), str(base_q8)
+    builds, opened = [], threading.Event()
+
+    def build(name, device):
+        builds.append((name, threading.current_thread().name))
+        if name == new:
+            assert opened.wait(LONG_S)
+        return recogniser.build(name, device)
+
     clip = sounds.clip(CLIPS[0])
-    with Dictation(tmp_path, settings, build=recogniser.build) as dictation:
+    with Dictation(tmp_path, settings(old), build=build, beside=recogniser.beside, **QUICK) as dictation:
+        dictation.until(e.ModelChanged, timeout_s=LONG_S, name=old, status=e.ModelStatus.READY)
+        text, by = dictate(dictation, clip)
+        dictation.send(e.UseModel(new))
+        loading = dictation.until(e.ModelChanged, timeout_s=LONG_S, name=new, status=e.ModelStatus.LOADING)
+        assert old in loading.message
+        assert [dictate(dictation, clip) for _ in range(2)] == [(text, by)] * 2 and by == old
+        opened.set()
+        dictation.until(e.ModelChanged, timeout_s=LONG_S, name=new, status=e.ModelStatus.READY)
+        assert dictate(dictation, clip)[1] == new
+        assert builds == [(old, "engine"), (new, "model-load")]
+
+
+def test_a_damaged_model_leaves_the_one_in_use_without_a_reload_and_is_said(tmp_path, tiny_en_q8, base_q8):
+    damaged = tmp_path / "base-Q8_0.gguf"
+    damaged.write_bytes(base_q8.read_bytes()[: base_q8.stat().st_size // 2])
+    builds = []
+
+    def build(name, device):
+        builds.append(name)
+        return recogniser.build(name, device)
+
+    clip = sounds.clip(CLIPS[0])
+    with Dictation(tmp_path, settings(tiny_en_q8), build=build, beside=recogniser.beside, **QUICK) as dictation:
+        dictation.until(e.ModelChanged, timeout_s=LONG_S, status=e.ModelStatus.READY)
+        text, by = dictate(dictation, clip, use=str(damaged))
+        notice = dictation.until(e.Notice, timeout_s=LONG_S, code="model_stays")
+        assert "ends inside" in notice.message and notice.message.endswith(f"{tiny_en_q8} stays in use.")
+        assert dictate(dictation, clip) == (text, by) and by == str(tiny_en_q8)
+        assert dictation.loop.settings["recognition.model"] == str(tiny_en_q8)
+        assert builds == [str(tiny_en_q8), str(damaged)]
+
+
+def test_without_memory_for_two_the_old_model_is_freed_first_and_that_is_said(
+    tmp_path, tiny_en_q8, base_q8, monkeypatch
+):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 50_000_000)
+    clip = sounds.clip(CLIPS[0])
+    with Dictation(tmp_path, settings(tiny_en_q8), **BESIDE, **QUICK) as dictation:
+        dictation.until(e.ModelChanged, timeout_s=LONG_S, status=e.ModelStatus.READY)
+        dictation.events.clear()
+        assert dictate(dictation, clip, use=str(base_q8))[1] == str(tiny_en_q8)
+        loading = dictation.until(e.ModelChanged, timeout_s=LONG_S, status=e.ModelStatus.LOADING)
+        assert loading.message == f"There is not enough memory for two models, so {tiny_en_q8} is freed first."
+        assert dictate(dictation, clip)[1] == str(base_q8)
+
+
+def test_an_unloaded_model_gives_its_memory_back_and_is_there_again_at_key_down(tmp_path, base_q8):
+    clip = sounds.clip(CLIPS[0])
+    with Dictation(tmp_path, settings(base_q8), build=recogniser.build) as dictation:
         dictation.until(e.ModelChanged, timeout_s=LONG_S, status=e.ModelStatus.READY)
         text, _ = dictate(dictation, clip)
         loaded = psutil.Process().memory_info().rss

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.checkpoint import Checkpoint
-from engine.devices import open_runtime
+from engine.devices import open_runtime, stays_on_its_thread
 from engine.errors import DeviceError
 
 
@@ -27,6 +27,14 @@ def test_a_device_that_is_not_there_is_named(random_checkpoint: Callable[..., Ch
         open_runtime(random_checkpoint(), "metal")
     with pytest.raises(DeviceError, match="gpu0"):
         open_runtime(random_checkpoint(), "gpu0")
+
+
+def test_only_what_mlx_computes_stays_on_the_thread_that_built_it() -> None:
+    assert [device for device in ("metal", "cuda", "mlx-cpu", "cpu", "numpy") if stays_on_its_thread(device)] == [
+        "metal",
+        "cuda",
+        "mlx-cpu",
+    ]
 
 
 def test_importing_the_engine_and_choosing_a_device_imports_nothing_heavy() -> None:

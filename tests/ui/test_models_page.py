@@ -245,6 +245,9 @@ def test_the_model_in_use_says_how_it_is(desk: Desk) -> None:
     assert "base:Q8_0" in words(card) and "Ready" in words(card)
     desk.page.see(events.ModelChanged("base:Q8_0", events.ModelStatus.FAILED, "The file is damaged."))
     assert "The file is damaged." in words(card)
+    meanwhile = "tiny.en stays in use until base:Q8_0 is ready."
+    desk.page.see(events.ModelChanged("base:Q8_0", events.ModelStatus.LOADING, meanwhile))
+    assert "Loading" in words(card) and meanwhile in words(card)
 
 
 def test_nothing_is_cut_off_in_a_narrow_window(qtbot: QtBot, desk: Desk, home: Path) -> None:

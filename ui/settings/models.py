@@ -32,6 +32,9 @@ from ui.sentences import say
 from ui.settings.quant_picker import QuantPicker, megabytes
 from ui.widgets import Card, Reflow, button, heading, side_by_side
 
+# how a model can be, for a reason that is shown with it; a failure's is all there is to show
+EXPLAINED = (events.ModelStatus.LOADING, events.ModelStatus.WARMING, events.ModelStatus.UNLOADED)
+
 
 class ModelActions(Protocol):
     """What the page asks for; `dictation/models.py` and `dictation/downloads.py` do it."""
@@ -92,6 +95,7 @@ class InUse(Card):
         parts = [
             words[event.status],
             self.tr("computes on {device}").format(device=event.device) if event.device else "",
+            say(event.message) if event.message and event.status in EXPLAINED else "",
         ]
         self._state.setText(" · ".join(p for p in parts if p))
 
