@@ -1600,6 +1600,10 @@
         <translation>Installieren Sie wl-clipboard und, wo das Portal des Desktops kein RemoteDesktop bietet, wtype oder ydotool.</translation>
     </message>
     <message>
+        <source>Memory is short on this computer.</source>
+        <translation>Der Arbeitsspeicher dieses Computers ist knapp.</translation>
+    </message>
+    <message>
         <source>Not all of it was understood ({0}): {1} marks the place, and the recording is kept.</source>
         <translation>Nicht alles wurde verstanden ({0}): {1} bezeichnet die Stelle, und die Aufnahme bleibt.</translation>
     </message>
@@ -1830,6 +1834,10 @@
     <message>
         <source>There is no {0} on the Hub, or it is private: check the name, or log in with `hf auth login`.</source>
         <translation>Auf dem Hub gibt es kein {0}, oder es ist privat: prüfen Sie den Namen, oder melden Sie sich mit `hf auth login` an.</translation>
+    </message>
+    <message>
+        <source>There is not enough memory for two models, so {0} is freed first.</source>
+        <translation>Der Speicher reicht nicht für zwei Modelle, deshalb wird {0} zuerst freigegeben.</translation>
     </message>
     <message>
         <source>There was sound, but no words.</source>
@@ -2588,6 +2596,10 @@
         <translation>{0} sandte eine Webseite statt des Modells; vielleicht ist eine Anmeldeseite im Weg: öffnen Sie einen Browser, melden Sie sich im Netz an, und laden Sie erneut.</translation>
     </message>
     <message>
+        <source>{0} stays in use until {1} is ready.</source>
+        <translation>{0} bleibt in Gebrauch, bis {1} bereit ist.</translation>
+    </message>
+    <message>
         <source>{0} takes {1}, not {2}.</source>
         <translation>{0} nimmt {1}, nicht {2}.</translation>
     </message>
@@ -2931,8 +2943,8 @@
 <context>
     <name>settings</name>
     <message>
-        <source>0 keeps it ready.</source>
-        <translation>0 hält es bereit.</translation>
+        <source>0 keeps it ready until memory is short.</source>
+        <translation>0 hält es bereit, bis der Speicher knapp wird.</translation>
     </message>
     <message>
         <source>0 keeps it until you delete it.</source>
