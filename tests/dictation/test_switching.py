@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 import psutil
@@ -74,20 +77,25 @@ def test_a_switch_in_the_middle_of_a_take_costs_neither_text(tmp_path, tiny_en_q
     switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 2, **parts)
 
 
-def test_after_twenty_switches_no_more_memory_is_used_than_after_four(tmp_path, tiny_en_q8, base_q8):
-    resident = switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 20, **BESIDE)
+def resident_mb(*arguments) -> list[float]:
+    """`switching` beside each other, in a process of its own: whatever ran before in this one would be measured."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as processes:
+        resident = processes.submit(partial(switching, **BESIDE), *arguments).result()
     print(" ".join(f"{mb:.0f}" for mb in resident), "MB")
-    assert max(resident[-4:]) < max(resident[:4]) + 20
+    return resident
+
+
+def test_twenty_switches_do_not_grow_the_memory(tmp_path, tiny_en_q8, base_q8):
+    resident = resident_mb(tmp_path, [str(tiny_en_q8), str(base_q8)], 20)
+    assert np.mean(resident[-6:]) < np.mean(resident[:6]) + 30, "less than any model"
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_a_hundred_switches_leave_every_text_whole_and_the_memory_flat(tmp_path, tiny_en_q8, base_q8):
-    resident = switching(tmp_path, [str(tiny_en_q8), str(base_q8)], 100, **BESIDE)
+    resident = resident_mb(tmp_path, [str(tiny_en_q8), str(base_q8)], 100)
     slope = np.polyfit(np.arange(80), resident[20:], 1)[0]
-    print(
-        f"{1000 * slope:.0f} KB a switch after the first 20; {resident[20]:.0f} MB then, {resident[-1]:.0f} at the end"
-    )
+    print(f"{1000 * slope:.0f} KB a switch after the first 20")
     assert slope < 0.1
 
 

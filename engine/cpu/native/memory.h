@@ -51,7 +51,37 @@ private:
     size_t size_ = 0;
 };
 
-// Memory for all weights of a model: few large slabs, huge pages where the system has them.
+// Zeroed memory that goes back to the system when it is freed, with huge pages where the system has them. The C library
+// would keep it for later, and what then comes to lie there would take huge pages, too.
+class Slab {
+public:
+#if defined(__linux__)
+    explicit Slab(size_t bytes) : bytes_(bytes) {
+        void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED) throw std::bad_alloc();
+        data_ = static_cast<uint8_t*>(p);
+        madvise(p, bytes, MADV_HUGEPAGE);
+    }
+    Slab(Slab&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+    Slab& operator=(Slab&&) = delete;
+    ~Slab() {
+        if (data_) munmap(data_, bytes_);
+    }
+    uint8_t* data() { return data_; }
+
+private:
+    uint8_t* data_ = nullptr;
+    size_t bytes_;
+#else
+    explicit Slab(size_t bytes) : buffer_(bytes) {}
+    uint8_t* data() { return buffer_.data(); }
+
+private:
+    Buffer<uint8_t> buffer_;
+#endif
+};
+
+// Memory for all weights of a model: few large slabs.
 class Arena {
 public:
     void* take(size_t bytes) {
@@ -67,13 +97,9 @@ private:
         room_ = bytes > SLAB ? bytes : SLAB;
         slabs_.emplace_back(room_);
         used_ = 0;
-#if defined(__linux__)
-        madvise(reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(slabs_.back().data()) + 4095) & ~uintptr_t(4095)),
-                room_ - 4096, MADV_HUGEPAGE);
-#endif
     }
     static constexpr size_t SLAB = size_t(16) << 20;
-    std::vector<Buffer<uint8_t>> slabs_;
+    std::vector<Slab> slabs_;
     size_t used_ = 0, room_ = 0;
 };
 
