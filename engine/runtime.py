@@ -8,8 +8,9 @@ One utterance flows through it like this:
     for choice in decoder.generate(rules):            # greedy or sampled tokens, one native call or graph each
         ...
 
-A runtime, and all that it made, belongs to the thread that built it. Logits, filters and the choice stay on the
-device; the host sees one `Choice` per token.
+A runtime, and all that it made, belongs to the thread that built it; one that is not MLX's can be handed to another
+while nothing runs on it (`devices.stays_on_its_thread`). Logits, filters and the choice stay on the device; the host
+sees one `Choice` per token.
 """
 
 from __future__ import annotations

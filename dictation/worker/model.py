@@ -74,7 +74,7 @@ class Recording(Protocol):
 
 
 class Model(Protocol):
-    """A loaded model; belongs to the thread that built it."""
+    """A loaded model, used by one thread: the one that built it, or where `Beside` allows it the one that took it."""
 
     @property
     def name(self) -> str: ...

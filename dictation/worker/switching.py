@@ -37,6 +37,7 @@ class Switching:
         self._load: Load | None = None  # beside the current model
         self._given_up: Load | None = None  # still runs, for nothing
         self._hangs_at_s = 0.0
+        self._is_left = False
 
     # -- with the board's lock
 
@@ -66,7 +67,7 @@ class Switching:
             return self._put_away if current is not None and not board.jobs else None
         if current is None or (current.is_guest and not board.jobs):
             return self._load_active if self._models.tried != target else None
-        if current.can_prepare and self._load is None and not board.jobs:
+        if current.can_prepare and self._load is None and not board.jobs and not self._has_changed:
             return lambda: self._models.prepare(lambda: self._has_changed or must_give_way())
         return None
 
@@ -154,7 +155,8 @@ class Switching:
             raise
 
     def leave_behind(self) -> None:
-        """Nobody wants the load any more. From any thread."""
+        """This thread's loads and choices count no more. From any thread."""
+        self._is_left = True
         if (load := self._load) is not None:
             load.give_up()
 
@@ -184,7 +186,7 @@ class Switching:
     def _take_back(self, target: tuple[str, str], before: Loaded) -> bool:
         """Make `before` the active model again, unless something else is wanted by now."""
         with self._board.news:
-            if (self._board.active, self._board.device) != target:
+            if self._is_left or (self._board.active, self._board.device) != target:
                 return False
             self._board.active, self._board.device = before.name, before.device
             return True
