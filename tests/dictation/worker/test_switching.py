@@ -26,8 +26,13 @@ class Model(Words):
     def __init__(self, name, garage):
         super().__init__()
         self.name, self._garage = name, garage
+        self.n_to_prepare = garage.n_to_prepare
         self.gate = garage.gates.setdefault(f"recognise {name}", _opened())
         garage.in_memory.append(name)
+
+    def prepare(self, cancelled):
+        self._garage.n_prepared += 1
+        return super().prepare(cancelled)
 
     def open(self, recording, request):
         opened = super().open(recording, request)
@@ -52,6 +57,7 @@ class Garage:
         self.built: list[tuple[str, str]] = []  # with the thread
         self.in_memory: list[str] = []
         self.most_in_memory = 0
+        self.n_prepared, self.n_to_prepare = 0, 0
         self.room = Room.BESIDE
 
     def hold(self, name):
@@ -221,6 +227,21 @@ def test_a_load_that_hangs_does_not_keep_the_next_one_from_beginning(engine, gar
     worker.use("second")
     told.model("second", ModelStatus.READY)
     assert dictate(worker, told, 1) == "second"
+
+
+def test_waiting_for_a_load_that_nobody_wants_costs_nothing(garage, monkeypatch):
+    monkeypatch.setattr(switching, "HANGS_AFTER_S", 0.2)
+    garage.n_to_prepare = 9
+    worker = Worker(garage.build, told := Told(), beside=garage.beside)
+    worker.use("old")
+    told.model("old", ModelStatus.READY)
+    garage.hold("hanging")
+    worker.use("hanging")
+    told.model("hanging", ModelStatus.LOADING)
+    worker.use("second")
+    told.model("second", ModelStatus.LOADING)
+    assert garage.n_prepared <= 2, "what only saves time later is not begun in vain again and again"
+    assert worker.close()
 
 
 def test_back_to_the_model_in_use_while_another_is_loaded(engine, garage):
