@@ -23,7 +23,7 @@ from engine.errors import EngineError
 
 HANGS_AFTER_S = 20.0  # a load that was given up and does not end by then (a disk that is gone) is waited for no longer
 
-Chore = Callable[[], None]
+Work = Callable[[], None]
 
 
 class Switching:
@@ -41,7 +41,7 @@ class Switching:
 
     # -- with the board's lock
 
-    def due(self) -> Chore | None:
+    def due(self) -> Work | None:
         """What is to be done about the models before takes go on."""
         load, target = self._load, self._board.target
         if load is None:
@@ -58,7 +58,7 @@ class Switching:
             return None if is_held else self._exchange_for_active
         return None if load.is_running else self._take_over
 
-    def at_rest(self, must_give_way: Asked) -> Chore | None:
+    def at_rest(self, must_give_way: Asked) -> Work | None:
         """What is to be done about the models when no take has work. must_give_way: something else is to be done."""
         board, current, target = self._board, self._models.current, self._board.target
         if self._models.has_unused(self._in_use()):

@@ -29,7 +29,7 @@ from dictation.worker.reports import (
     Report,
     WindowReport,
 )
-from dictation.worker.switching import Switching
+from dictation.worker.switching import Switching, Work
 from engine.errors import Cancelled, EngineError, OptionError
 
 if TYPE_CHECKING:
@@ -63,29 +63,34 @@ class EngineThread(threading.Thread):
         try:
             while (work := self._next()) is not None:
                 work()
+                del work  # of a take that has ended nothing is kept while the next one is awaited
         finally:
             self._switching.leave_behind()
             self._models.free()
             engine.leave_thread()
 
-    def _next(self) -> Callable[[], None] | None:
+    def _next(self) -> Work | None:
         """What to do next; None at the end. Waits."""
-        board = self._board
+        board, switching = self._board, self._switching
         with board.news:
             while not self._has_ended:
                 board.dropped.clear()
-                if (work := self._switching.due()) is not None:
-                    return work
-                jobs = [job for job in board.jobs.values() if self._switching.may_run(job)]
-                job = turns.most_urgent(jobs, self._models.servable)
-                if job is not None:
-                    return partial(self._step, job)
-                if (work := self._switching.at_rest(lambda: self._has_ended or bool(board.jobs))) is not None:
+                work = switching.due() or self._next_step() or switching.at_rest(self._is_wanted_elsewhere)
+                if work is not None:
                     return work
                 board.resting = True
                 board.news.notify_all()
-                board.news.wait(self._switching.wait_s)
+                board.news.wait(switching.wait_s)
             return None
+
+    def _next_step(self) -> Work | None:
+        """A step of the take whose turn it is."""
+        jobs = [job for job in self._board.jobs.values() if self._switching.may_run(job)]
+        job = turns.most_urgent(jobs, self._models.servable)
+        return None if job is None else partial(self._step, job)
+
+    def _is_wanted_elsewhere(self) -> bool:
+        return self._has_ended or bool(self._board.jobs)
 
     @property
     def _has_ended(self) -> bool:
