@@ -168,6 +168,11 @@ class LiveTranscriber:
         self._open.piece.append(clean(samples).copy())
         self._n_samples = max(self._n_samples, start + len(samples))
 
+    def rest(self) -> None:
+        """Nothing more comes for a while: let go of what only saves time. The next look encodes its piece anew."""
+        if (heard := self._open) is not None:
+            self._open = _Heard(heard.piece, LogPowerStream(self._filters), n_seen=heard.n_seen, draft=heard.draft)
+
     def cut(self, at: int | None = None) -> None:
         """The piece ends before sample `at` of the dictation (None: here). What was fed beyond it is forgotten."""
         if self._open is not None:

@@ -107,6 +107,9 @@ class _LentLive:
     def cut(self, at: int | None = None) -> None:
         self._owner.on_thread(lambda: self._live.cut(at))
 
+    def rest(self) -> None:
+        self._owner.on_thread(self._live.rest)
+
     def partial(self, cancelled: Asked | None = None) -> Partial | None:
         started = time.perf_counter()
         partial = self._owner.on_thread(lambda: self._live.partial(cancelled))

@@ -18,6 +18,7 @@ class Limits:
     ended_sessions: int = 256  # whose result is kept for a while
     listeners: int = 4  # of one session
     behind_s: float = 120.0  # audio of a session that the engine has not looked at
+    rest_s: float = 5.0  # without audio; then what the engine holds for a session's next words is let go
     idle_s: float = 60.0  # without audio; then a session ends, and what was said is recognised
     kept_s: float = 120.0  # the result of a session that has ended
     read_s: float = 30.0  # without a byte of a request that has begun

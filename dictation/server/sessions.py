@@ -110,6 +110,7 @@ class Session:
         format = request.format
         self._ears: _Ears | None = _Ears(hearing, open_stream(format.encoding, format.rate_hz, format.channels))
         self._audio_s = 0.0  # once it has ended
+        self._rests = False
         self._appending = asyncio.Lock()
         self._ended_s = 0.0  # when the audio ended
         self._n_listeners = 0
@@ -136,6 +137,7 @@ class Session:
             text = f"More than {self._desk.limits.behind_s:g} s of audio wait to be understood. Try again in a while."
             raise Fault(429, "audio_behind", text, headers={"Retry-After": "2"})
         async with self._appending:
+            self._rests = False
             self.changed_s, before_s = time.monotonic(), ears.hearing.take.audio_s
             pause = await self._desk.work(lambda: ears.hear(data))
             self.changed_s = time.monotonic()
@@ -208,6 +210,12 @@ class Session:
         except Exception as error:  # noqa: BLE001 - top of a task: the client must be told something
             log.get("server").exception("a session failed: %s", type(error).__name__)
             self._end(shapes.Failed("fault", f"Something went wrong in Sayso ({type(error).__name__})."))
+
+    def rest(self) -> None:
+        """No audio has come for a while."""
+        if not self._rests:
+            self._rests = True
+            self._desk.lane.rest(self._number)
 
     def fail(self, code: str, message: str) -> None:
         """End it without a text."""
@@ -315,6 +323,8 @@ class Sessions:
                 if session.state == "open" and rested_s > limits.idle_s:
                     with suppress(Fault):  # the client ended it just now
                         await session.finish()
+                elif session.state == "open" and rested_s > limits.rest_s:
+                    session.rest()
                 elif session.state == "finishing" and rested_s > limits.answer_s:
                     session.fail("too_slow", "The recognition took too long and was given up.")
                 elif session.state == "ended" and rested_s > limits.kept_s:

@@ -27,6 +27,7 @@ class Job:
     n_waiting: int = 0  # samples in `heard`
     hurry: bool = False
     finish: bool = False
+    rests: bool = False  # nothing more comes for a while, and the engine has not been told yet
     recording: F32 | Audio | None = None  # a whole one instead of a growing one
     heard_speech: bool | None = None
     dropped: bool = False

@@ -35,6 +35,7 @@ class Lane:
         def feed(job: Job) -> None:
             job.heard.append((samples, start))
             job.n_waiting += len(samples)
+            job.rests = False
 
         self._worker.tell(self, take, feed)
 
@@ -45,6 +46,10 @@ class Lane:
     def hurry(self, take: int) -> None:
         """Key up: drop the partial that is being made, look at all there is."""
         self._worker.tell(self, take, lambda job: setattr(job, "hurry", True))
+
+    def rest(self, take: int) -> None:
+        """Nothing more comes for a while: the engine lets go of what it holds to be fast, tens of megabytes."""
+        self._worker.tell(self, take, lambda job: setattr(job, "rests", True))
 
     def finish(self, take: int, heard_speech: bool | None) -> None:
         """Nothing more comes: answer with a FinalReport or a FailureReport."""

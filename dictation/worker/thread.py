@@ -75,6 +75,7 @@ class EngineThread(threading.Thread):
         with board.news:
             while not self._has_ended:
                 board.dropped.clear()
+                self._let_rest()
                 work = switching.due() or self._next_step() or switching.at_rest(self._is_wanted_elsewhere)
                 if work is not None:
                     return work
@@ -82,6 +83,12 @@ class EngineThread(threading.Thread):
                 board.news.notify_all()
                 board.news.wait(switching.wait_s)
             return None
+
+    def _let_rest(self) -> None:
+        for job in self._board.jobs.values():
+            if job.rests and job.live is not None and not job.is_ready:
+                job.live.rest()
+                job.rests = False
 
     def _next_step(self) -> Work | None:
         """A step of the take whose turn it is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -83,6 +84,17 @@ def test_a_clip_as_short_as_what_is_encoded_again_has_the_offline_text_to_the_le
             found.append((path.stem, dictation.finish().text, base.transcribe(samples).text))
     assert len(found) > 5
     assert [each for each in found if each[1] != each[2]] == []
+
+
+def test_a_dictation_that_rests_holds_its_audio_only_and_goes_on(tiny_en: Transcriber) -> None:
+    samples, dictation = clip("en/jfk"), live(tiny_en)
+    feed(dictation, samples[: 5 * STEP])
+    stream = weakref.ref(dictation._open.stream)  # type: ignore[union-attr, arg-type]
+    assert stream() is not None
+    dictation.rest()
+    assert stream() is None, "keys and values of every layer"
+    assert feed(dictation, samples[5 * STEP :])[-1] is not None
+    assert plain(dictation.finish().text) == plain(tiny_en.transcribe(samples).text)
 
 
 def test_words_become_firm_while_they_are_spoken_and_the_tail_is_tentative(tiny_en: Transcriber) -> None:

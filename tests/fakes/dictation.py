@@ -76,6 +76,7 @@ class Words:
         self.prepared = threading.Event()
         self.obeys = True  # False: does not look at `cancelled`, as a call stuck in native code
         self.closed = False
+        self.rested = threading.Event()
         self.requests: list[Request] = []
         self.heard: list[np.ndarray] = []
         self.thread = None
@@ -144,6 +145,9 @@ class _Growing:
         self._parts.append(samples)
 
     def cut(self, at=None): ...
+
+    def rest(self):
+        self._words.rested.set()
 
     def partial(self, cancelled=None):
         class Partial:

@@ -213,6 +213,18 @@ def test_a_session_that_nobody_feeds_ends_with_what_was_said_and_is_forgotten_la
     assert fake.get(place).code == "no_such_session"
 
 
+def test_for_a_session_that_pauses_the_engine_holds_little_until_it_goes_on(serve):
+    fake = serve(rest_s=0.1)
+    place = fake.session()
+    fake.post(f"{place}/audio", SPEECH)
+    assert fake.words.rested.wait(10)
+    fake.words.rested.clear()
+    fake.post(f"{place}/audio", SPEECH)
+    assert fake.words.rested.wait(10), "again"
+    assert fake.post(f"{place}/finish").json["text"]
+    assert len(fake.words.heard[-1]) > 1.5 * len(SPEECH) / 2
+
+
 def test_sixty_four_sessions_at_once_each_get_their_own_text_and_one_more_is_refused(serve):
     fake = serve()
     lengths = [16_000 + 320 * n for n in range(64)]
