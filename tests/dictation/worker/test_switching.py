@@ -339,3 +339,16 @@ def test_a_whole_recording_on_the_old_model_keeps_nobody_from_speaking(engine, g
     finals = {report.take: report.model for report in (told.until(FinalReport), told.until(FinalReport))}
     assert finals == {-1: "old", 1: "old"}
     told.model("new", ModelStatus.READY)
+
+
+def test_a_take_does_not_disturb_a_recording_that_asked_for_another_model(engine, garage):
+    worker, told = engine
+    recognising = garage.gates["recognise guest"] = threading.Event()
+    worker.microphone.transcribe(-1, SECOND, Request(model="guest"))
+    assert garage.opened.wait(10) and garage.in_memory == ["guest"]
+    assert dictate(worker, told, 1) == "old"
+    recognising.set()
+    final = told.until(FinalReport)
+    assert (final.take, final.model) == (-1, "guest")
+    assert garage.closed.get(timeout=10) == "old", "freed for the guest"
+    assert garage.closed.get(timeout=10) == "guest" and garage.in_memory == ["old"]
