@@ -19,11 +19,13 @@ from dictation.server.faults import Fault
 from dictation.server.limits import Limits
 from dictation.server.metrics import Metrics
 from dictation.worker.lane import Lane
+from dictation.worker.loaded import give_memory_back
 from dictation.worker.model import Request
 from dictation.worker.reports import AgainReport, FailureReport, FinalReport, Report, WindowReport
 from engine.audio import Clip
 
 POOL_THREADS = 2
+GIVE_BACK_S = 30.0  # between two times that what takes have freed goes back to the system, which takes milliseconds
 NICENESS = 10  # of the pool's threads, where the system can do that: the engine and the microphone go first
 T = TypeVar("T")
 Listener = Callable[[Report], None]
@@ -45,10 +47,13 @@ class Desk:
         self._listeners: dict[int, Listener] = {}
         self._next = 1
         self._n_recordings = 0
+        self._has_freed = False
         self.lane = source.lane(self._take_report)
         self._pool = ThreadPoolExecutor(POOL_THREADS, "api-work", initializer=_step_back)
+        self._tidier = self._loop.create_task(self._tidy())
 
     def close(self) -> None:
+        self._tidier.cancel()
         for take in self._listeners:
             self.lane.drop(take)
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -71,6 +76,13 @@ class Desk:
             future.add_done_callback(clean_up)
             raise
 
+    async def _tidy(self) -> None:
+        while True:
+            await asyncio.sleep(GIVE_BACK_S)
+            if self._has_freed:
+                self._has_freed = False
+                await self.work(give_memory_back)
+
     # ------------------------------------------------------------------------------------------------------- reports
 
     def enter(self, listener: Listener) -> int:
@@ -81,6 +93,7 @@ class Desk:
 
     def leave(self, take: int) -> None:
         """Forget a take."""
+        self._has_freed = True
         self._listeners.pop(take, None)
         self.lane.drop(take)
 

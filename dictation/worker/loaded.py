@@ -148,13 +148,13 @@ class LoadedModels:
             loaded.model.close()
         if unused:
             del unused
-            _give_memory_back()
+            give_memory_back()
 
     def put_away(self, why: str = "") -> None:
         """Free everything because no model is wanted in memory now."""
         name = self.current.name if self.current is not None else ""
         self.free()
-        _give_memory_back()
+        give_memory_back()
         if name:
             self.say(name, ModelStatus.UNLOADED, why)
 
@@ -188,7 +188,7 @@ class LoadedModels:
         self._report(ModelReport(ModelChanged(name, status, message, device=device, load_ms=load_ms)))
 
 
-def _give_memory_back() -> None:
+def give_memory_back() -> None:
     """In a process that has run for long glibc keeps freed blocks of this size for later; here none is wanted soon."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc only

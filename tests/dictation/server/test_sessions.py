@@ -2,6 +2,7 @@
 
 import gc
 import json
+import queue
 import threading
 import time
 from collections import Counter
@@ -15,6 +16,7 @@ from websockets.sync.client import connect
 
 from dictation import recogniser
 from dictation.replay import replay
+from dictation.server import desk
 from tests.fakes import sounds
 from tests.fakes.caller import pcm, wav
 
@@ -211,6 +213,21 @@ def test_a_session_that_nobody_feeds_ends_with_what_was_said_and_is_forgotten_la
     assert list(fake.follow(f"{place}/events"))[-1][0] == "final"
     wait_until(lambda: fake.get(place).status == 404)
     assert fake.get(place).code == "no_such_session"
+
+
+def test_what_takes_have_freed_goes_back_to_the_system_now_and_then_but_not_at_rest(serve, monkeypatch):
+    given_back = queue.Queue()
+    monkeypatch.setattr(desk, "GIVE_BACK_S", 0.05)
+    monkeypatch.setattr(desk, "give_memory_back", lambda: given_back.put(threading.current_thread().name))
+    fake = serve()
+    assert fake.form("/dictate", wav(sounds.clip("en/gcp-mountain-view"))).status == 200
+    assert given_back.get(timeout=10).startswith("api-work")
+    assert fake.call("DELETE", fake.session()).status == 204
+    assert given_back.get(timeout=10)
+    with suppress(queue.Empty):  # a take that ended in two steps
+        given_back.get(timeout=0.2)
+    with pytest.raises(queue.Empty):
+        given_back.get(timeout=0.5)
 
 
 def test_for_a_session_that_pauses_the_engine_holds_little_until_it_goes_on(serve):
