@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from dictation.worker.job import Job
+from dictation.worker.job import Job, Owner
 from dictation.worker.reports import AgainReport
-
-if TYPE_CHECKING:
-    from dictation.worker.lane import Lane
 
 
 class Board:
@@ -18,7 +14,7 @@ class Board:
 
     def __init__(self) -> None:
         self.news = threading.Condition()
-        self.jobs: dict[tuple[Lane, int], Job] = {}  # oldest first
+        self.jobs: dict[tuple[Owner, int], Job] = {}  # oldest first
         self.dropped: list[Job] = []  # what the engine holds for them is freed on its own thread
         self.active = ""  # the model that was chosen, and what it is to compute on
         self.device = "auto"

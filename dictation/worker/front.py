@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from dictation import log
 from dictation.worker.board import Board
-from dictation.worker.job import Job
+from dictation.worker.job import Job, Owner
 from dictation.worker.lane import Lane
 from dictation.worker.model import Beside, Build, one_at_a_time
 from dictation.worker.reports import Report
@@ -131,21 +131,21 @@ class Worker:
                 board.wanted = bool(board.active)
             self._wake()
 
-    def tell(self, lane: Lane, take: int, what: Callable[[Job], object]) -> None:
+    def tell(self, lane: Owner, take: int, what: Callable[[Job], object]) -> None:
         with self._board.news:
             job = self._board.jobs.get((lane, take))
             if job is not None:
                 what(job)
                 self._wake()
 
-    def drop(self, lane: Lane, take: int) -> None:
+    def drop(self, lane: Owner, take: int) -> None:
         with self._board.news:
             job = self._board.jobs.pop((lane, take), None)
             if job is not None:
                 self._board.forget(job)
             self._wake()
 
-    def waiting(self, lane: Lane, take: int) -> int:
+    def waiting(self, lane: Owner, take: int) -> int:
         with self._board.news:
             job = self._board.jobs.get((lane, take))
             return 0 if job is None else job.n_waiting

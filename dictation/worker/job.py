@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dictation.worker.model import F32, Live, Recording, Request
+from dictation.worker.reports import Report
 
 if TYPE_CHECKING:
-    from dictation.worker.lane import Lane
     from dictation.worker.loaded import Loaded
     from engine.audio import Audio
 
 MUCH = 60 * 16_000  # samples that are looked at even where nobody wants to see words: they are pieces of their own
 
 
+class Owner(Protocol):
+    """Whose take it is: a lane of the worker."""
+
+    is_microphone: bool
+
+    @property
+    def report(self) -> Callable[[Report], None]: ...
+
+
 @dataclass(eq=False)
 class Job:
     """A take on its way through the engine. Guarded by the board's lock, but for what is the engine thread's."""
 
-    lane: Lane
+    lane: Owner
     take: int
     request: Request
     heard: deque[tuple[F32, int] | int] = field(default_factory=deque)  # (samples, start), or a cut

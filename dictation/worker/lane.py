@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from dictation.worker.job import Job
+from dictation.worker.job import Job, Owner
 from dictation.worker.model import F32, Request
 from dictation.worker.reports import Report
 
 if TYPE_CHECKING:
-    from dictation.worker.front import Worker
     from engine.audio import Audio
+
+
+class Jobs(Protocol):
+    """What a lane asks of the worker. A take that is not there (any more) is passed over."""
+
+    def add(self, job: Job) -> None: ...
+
+    def tell(self, lane: Owner, take: int, what: Callable[[Job], object]) -> None: ...
+
+    def drop(self, lane: Owner, take: int) -> None: ...
+
+    def waiting(self, lane: Owner, take: int) -> int: ...
 
 
 class Lane:
@@ -20,7 +31,7 @@ class Lane:
     report: must only put its argument in a queue.
     """
 
-    def __init__(self, worker: Worker, report: Callable[[Report], None], is_microphone: bool = False) -> None:
+    def __init__(self, worker: Jobs, report: Callable[[Report], None], is_microphone: bool = False) -> None:
         self._worker = worker
         self.report = report
         self.is_microphone = is_microphone

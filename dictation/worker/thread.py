@@ -17,8 +17,7 @@ import engine
 from dictation import log
 from dictation.worker import turns
 from dictation.worker.board import Board
-from dictation.worker.job import Job
-from dictation.worker.lane import Lane
+from dictation.worker.job import Job, Owner
 from dictation.worker.loaded import Loaded, LoadedModels
 from dictation.worker.model import F32, Beside, Build
 from dictation.worker.reports import (
@@ -42,7 +41,7 @@ class EngineThread(threading.Thread):
     """The only thread that touches a model in use. microphone: also hears of the models and of signs of life."""
 
     def __init__(
-        self, board: Board, build: Build, beside: Beside, microphone: Lane, clock: Callable[[], float]
+        self, board: Board, build: Build, beside: Beside, microphone: Owner, clock: Callable[[], float]
     ) -> None:
         super().__init__(name="engine", daemon=True)
         self._board = board
@@ -106,7 +105,7 @@ class EngineThread(threading.Thread):
     def _note_loading(self, is_loading: bool) -> None:
         self.loading_since_s = self._clock() if is_loading else None
 
-    def _report(self, report: Report, lane: Lane | None = None) -> None:
+    def _report(self, report: Report, lane: Owner | None = None) -> None:
         if not self._has_ended:
             (lane or self._microphone).report(report)
 
