@@ -1,8 +1,11 @@
-"""What memory the computer has left: for another model, and whether a model that rests should give its own back."""
+"""What memory the computer has left: for another model, whether a model that rests should give its own
+back, and freed memory that goes back."""
 
 from __future__ import annotations
 
+import ctypes
 import re
+import sys
 from pathlib import Path
 
 import psutil
@@ -37,3 +40,11 @@ def stalled_percent(file: Path = _STALLS) -> float:
     except (OSError, ValueError):
         return 0.0
     return float(found[1]) if found else 0.0
+
+
+def give_memory_back() -> None:
+    """In a process that has run for long glibc keeps freed blocks of this size for later; here none is wanted soon."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc only
+        if trim is not None:
+            trim(0)

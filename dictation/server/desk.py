@@ -15,11 +15,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from dictation.memory import give_memory_back
 from dictation.server.faults import Fault
 from dictation.server.limits import Limits
 from dictation.server.metrics import Metrics
 from dictation.worker.lane import Lane
-from dictation.worker.loaded import give_memory_back
 from dictation.worker.model import Request
 from dictation.worker.reports import AgainReport, FailureReport, FinalReport, Report, WindowReport
 from engine.audio import Clip

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from dictation import log
 from dictation.events import ModelChanged, ModelStatus
+from dictation.memory import give_memory_back
 from dictation.worker.loading import make, status_of
 from dictation.worker.model import Asked, Build, Model
 from dictation.worker.reports import ModelReport, Report
@@ -186,11 +185,3 @@ class LoadedModels:
 
     def say(self, name: str, status: ModelStatus, message: str = "", device: str = "", load_ms: float = 0.0) -> None:
         self._report(ModelReport(ModelChanged(name, status, message, device=device, load_ms=load_ms)))
-
-
-def give_memory_back() -> None:
-    """In a process that has run for long glibc keeps freed blocks of this size for later; here none is wanted soon."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc only
-        if trim is not None:
-            trim(0)
