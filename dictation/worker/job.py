@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from dictation.worker.loaded import Loaded
 from dictation.worker.model import F32, Live, Recording, Request
 from dictation.worker.reports import Report
 
 if TYPE_CHECKING:
-    from dictation.worker.loaded import Loaded
     from engine.audio import Audio
 
 MUCH = 60 * 16_000  # samples that are looked at even where nobody wants to see words: they are pieces of their own

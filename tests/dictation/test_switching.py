@@ -67,6 +67,7 @@ def switching(tmp_path, models: list[str], switches: int, **parts) -> list[float
             dictation.until(e.ModelChanged, timeout_s=LONG_S, name=after, status=e.ModelStatus.READY)
             assert dictation.loop._worker.settle(LONG_S), "the one before is freed"
             gc.collect()
+            memory.give_memory_back()  # what glibc keeps of freed blocks comes and goes, and is no leak
             resident.append(psutil.Process().memory_info().rss / 1e6)
         assert not dictation.of(e.Failed) and len(dictation.editor.texts) == switches + 2 * len(clips)
     return resident
@@ -87,7 +88,9 @@ def resident_mb(*arguments) -> list[float]:
 
 def test_twenty_switches_do_not_grow_the_memory(tmp_path, tiny_en_q8, base_q8):
     resident = resident_mb(tmp_path, [str(tiny_en_q8), str(base_q8)], 20)
-    assert np.mean(resident[-6:]) < np.mean(resident[:6]) + 30, "less than any model"
+    for of_one_model in (resident[::2], resident[1::2]):
+        # what leaks is there every time; a look into the middle of something is not
+        assert min(of_one_model[5:]) < min(of_one_model[:5]) + 30, "less than any model"
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from engine.mlx_runtime import MlxDecoder, MlxRuntime
 from engine.runtime import Choice, Rules
 from tests.conftest import make_random_checkpoint
 from tests.engine.blocks import checkpoint_of
+from tests.engine.greedy import reference_choices
 
 SOT = [50258, 50259, 50359, 50363]
 RULES = Rules(suppress=(1, 2, 7), suppress_first=(220, 50257), eot=50257, no_timestamps=50363, timestamp_begin=50364)
@@ -47,27 +48,13 @@ def take(decoder: MlxDecoder, n: int, rules: Rules = RULES, **options) -> list[C
     return list(islice(decoder.generate(rules, **options), n))
 
 
-def reference_choices(runtime: MlxRuntime, cross, n: int) -> list[Choice]:
-    cache = [None] * runtime.dims.n_text_layer
-    logits = runtime.model.decoder.reference(SOT, cache, cross)
-    out = []
-    for i in range(n):
-        x = np.array(logits[-1], np.float64)
-        x[list(RULES.suppress) + (list(RULES.suppress_first) if i == 0 else [])] = -np.inf
-        x[RULES.timestamp_begin :] = -np.inf
-        token = int(x.argmax())
-        out.append(Choice(token, x[token] - x.max() - np.log(np.exp(x - x.max()).sum())))
-        logits = runtime.model.decoder.reference([token], cache, cross)
-    return out
-
-
 def addresses(decoder: MlxDecoder) -> list[int]:
     return [np.array(slab, copy=False).__array_interface__["data"][0] for slab in decoder.slabs.layers]
 
 
 def test_fused_step_chooses_what_the_reference_step_chooses(runtime):
     fused = decoder(runtime)
-    expected = reference_choices(runtime, fused._cross, 6)
+    expected, _ = reference_choices(runtime, fused._cross, SOT, RULES, 6)
     got = take(fused, 6)
     assert [c.token for c in got] == [c.token for c in expected]
     np.testing.assert_allclose([c.logprob for c in got], [c.logprob for c in expected], atol=1e-3)

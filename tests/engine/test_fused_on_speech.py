@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from math import ceil
 
-import mlx.core as mx
-import numpy as np
 import pytest
 
 from engine.audio import POSITIONS_PER_S, SAMPLE_RATE_HZ, log_mel, mel_filters, read_clip
 from engine.evaluate import read_clips
-from engine.filters import Filters
 from engine.gguf.bundle import load
-from engine.mlx_runtime import MlxAudio, MlxRuntime
-from engine.runtime import Rules
+from engine.mlx_runtime import MlxRuntime
 from engine.tokenizer import Tokenizer
 from tests.accuracy import SPEECH
 from tests.conftest import starter_bundle
+from tests.engine.greedy import reference_choices, until_end
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 LONGEST = 60  # tokens
-
-
-def fused_tokens(runtime: MlxRuntime, audio: MlxAudio, prompt: list[int], rules: Rules) -> list[int]:
-    decoder = runtime.decoder(audio)
-    decoder.prefill(prompt)
-    tokens = []
-    for choice in islice(decoder.generate(rules), LONGEST):
-        tokens.append(choice.token)
-        if choice.token == rules.eot:
-            break
-    return tokens
-
-
-def reference_tokens(runtime: MlxRuntime, audio: MlxAudio, prompt: list[int], rules: Rules) -> list[int]:
-    filters, cache, tokens = Filters(rules, runtime.dims.n_vocab), [None] * runtime.dims.n_text_layer, []
-    logits = runtime.model.decoder.reference(prompt, cache, audio.cross)
-    while len(tokens) < LONGEST:
-        filtered = filters.apply(np.array(logits[-1].astype(mx.float32))[: runtime.dims.n_vocab], tokens)
-        tokens.append(int(filtered.argmax()))
-        if tokens[-1] == rules.eot:
-            break
-        logits = runtime.model.decoder.reference(tokens[-1:], cache, audio.cross)
-    return tokens
 
 
 @pytest.mark.parametrize(("name", "preset"), [("tiny.en", "F16"), ("tiny.en", "Q8_0"), ("base", "Q8_0")])
@@ -60,7 +33,10 @@ def test_the_fused_step_gives_the_tokens_of_the_reference_step_for_every_clip(na
         audio = runtime.encode(log_mel(samples, mel_filters(runtime.dims.n_mels)), n_positions)
         prompt = list(tokenizer.sot_sequence(clip.language, "transcribe", False))
         n_clips += 1
-        if fused_tokens(runtime, audio, prompt, rules) != reference_tokens(runtime, audio, prompt, rules):
+        expected, _ = reference_choices(runtime, audio.cross, prompt, rules, LONGEST)
+        decoder = runtime.decoder(audio)
+        decoder.prefill(prompt)
+        if until_end(decoder.generate(rules), rules, LONGEST) != [choice.token for choice in expected]:
             different.append(clip.id)
     print(f"{name} {preset}: {n_clips - len(different)} of {n_clips} clips alike")
     assert not different

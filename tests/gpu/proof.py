@@ -23,6 +23,7 @@ from engine.gguf.bundle import load
 from engine.mlx_runtime import MlxDecoder, MlxRuntime, available_device
 from engine.runtime import Rules
 from engine.store import models_dir
+from tests.engine.greedy import reference_choices, until_end
 from tests.gpu.texts import QUANTS, SPEECH, clips, requantized
 
 # A logit around 20 has steps of 1/64 in f16, and the decoder's f16 states and products differ in their last bits
@@ -66,40 +67,10 @@ def slab_values(decoder: MlxDecoder) -> list[np.ndarray]:
     return [np.array(slab + 0) for slab in decoder.slabs.layers]
 
 
-def reference_tokens(
-    runtime: MlxRuntime, cross, prompt: list[int], rules: Rules, n: int
-) -> tuple[list[int], list[np.ndarray]]:
-    """Tokens of the plain reference step, and the filtered logits that each was chosen from."""
-    cache = [None] * runtime.dims.n_text_layer
-    logits = runtime.model.decoder.reference(prompt, cache, cross)
-    tokens, chosen_from = [], []
-    for i in range(n):
-        x = np.array(logits[-1].astype(mx.float32))
-        x[[*rules.suppress, rules.no_timestamps]] = -np.inf
-        x[rules.timestamp_begin :] = -np.inf
-        if i == 0:
-            x[list(rules.suppress_first)] = -np.inf
-        tokens.append(int(x.argmax()))
-        chosen_from.append(x)
-        if tokens[-1] == rules.eot:
-            break
-        logits = runtime.model.decoder.reference(tokens[-1:], cache, cross)
-    return tokens, chosen_from
-
-
 def gap(got: list[int], expected: list[int], chosen_from: list[np.ndarray]) -> float:
     """How far apart the reference's logits of both choices lie where they first differ."""
     i = next(i for i, (a, b) in enumerate(zip(got, expected, strict=False)) if a != b)
     return float(chosen_from[i][expected[i]] - chosen_from[i][got[i]])
-
-
-def until_end(choices, rules: Rules, n: int) -> list[int]:
-    tokens = []
-    for choice in islice(choices, n):
-        tokens.append(choice.token)
-        if choice.token == rules.eot:
-            break
-    return tokens
 
 
 def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int, try_merged: bool) -> None:
@@ -121,7 +92,8 @@ def same_tokens(name: str, bundle: Checkpoint, quants: list[str], n_tokens: int,
             other.prefill(prompt)
             worst = max(worst, float(np.abs(decoder.logits() - other.logits()).max()))
             got = until_end(decoder.generate(rules), rules, n_tokens)
-            expected, chosen_from = reference_tokens(fused, audio.cross, prompt, rules, n_tokens)
+            choices, chosen_from = reference_choices(fused, audio.cross, prompt, rules, n_tokens)
+            expected = [choice.token for choice in choices]
             as_plain = until_end(other.generate(rules), rules, n_tokens)
             with_merged = merged.decoder(audio)
             with_merged.prefill(prompt)
