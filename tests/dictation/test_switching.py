@@ -89,8 +89,9 @@ def resident_mb(*arguments) -> list[float]:
 def test_twenty_switches_do_not_grow_the_memory(tmp_path, tiny_en_q8, base_q8):
     resident = resident_mb(tmp_path, [str(tiny_en_q8), str(base_q8)], 20)
     for of_one_model in (resident[::2], resident[1::2]):
-        # what leaks is there every time; a look into the middle of something is not
-        assert min(of_one_model[5:]) < min(of_one_model[:5]) + 30, "less than any model"
+        # What leaks is there every time; a look into the middle of something is not. Ten leaks of the smaller model are
+        # 430 MB; small ones show in the long form
+        assert min(of_one_model[5:]) < min(of_one_model[:5]) + 60
 
 
 @pytest.mark.slow
