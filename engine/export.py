@@ -42,17 +42,22 @@ def export(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     dialect: Dialect = "sayso",
+    check: Callable[[Path], None] = lambda path: None,
 ) -> list[PlannedTensor]:
     """Write `checkpoint` under a preset (see `engine.presets.plan`), atomically, one tensor in memory at a time.
 
     progress: called with (bytes written, bytes of all tensors).
     dialect: "sayso" for our bundles, which antfly's loader reads too; the others for the programs of that name
     ("whisper.cpp" is the ggml-*.bin format, not GGUF).
-    Returns what was written. Raises OptionError for an unknown preset or prefix, ModelFileError where the disk refuses.
+    check: called with the new file before it takes the place of an old one; raises where it must not.
+    Returns what was written. Raises OptionError for an unknown preset or prefix and where `path` is the source itself,
+    ModelFileError where the disk refuses.
     """
+    if is_source(path, checkpoint):
+        raise OptionError(f"{path} is the source itself; write to another file or folder with -o.")
     planned = plan_export(checkpoint, preset, include=include, exclude=exclude, dialect=dialect)
     if dialect == "whisper.cpp":
-        return _export_ggml(checkpoint, planned, path, progress)
+        return _export_ggml(checkpoint, planned, path, progress, check)
     metadata = keys.sayso(checkpoint, preset)
     extra: dict[str, F32] = {}  # tensors that are no weights
     if dialect == "transcribe.cpp":
@@ -68,7 +73,7 @@ def export(
             return extra[slot.name].view(np.uint8)
         return packed(checkpoint[names[slot.name].name], slot.type)
 
-    writer.write(path, metadata, slots, data, progress)
+    writer.write(path, metadata, slots, data, progress, check)
     return planned
 
 
@@ -91,19 +96,27 @@ def plan_export(
     return planned
 
 
+def is_source(path: Path, checkpoint: Checkpoint) -> bool:
+    return checkpoint.path is not None and path.exists() and path.samefile(checkpoint.path)
+
+
 def export_matrix(
-    checkpoint: Checkpoint, folder: Path, progress: Callable[[str, int, int], None] | None = None
+    checkpoint: Checkpoint,
+    folder: Path,
+    progress: Callable[[str, int, int], None] | None = None,
+    check: Callable[[Path], None] = lambda path: None,
 ) -> list[Path]:
     """Write every format of `presets.MATRIX` that is smaller than the source, as <name>-<format>.gguf in `folder`.
 
-    progress: called with (format, bytes written, bytes of all its tensors).
+    progress: called with (format, bytes written, bytes of all its tensors). check: as `export` has it, for each.
+    Raises what `export` raises; before anything is written where one of the files is the source.
     """
-    made = []
-    for preset in worth_making(checkpoint):
-        report = partial(progress, preset) if progress else None
-        made.append(folder / f"{checkpoint.name}-{preset}.gguf")
-        export(checkpoint, preset, made[-1], report)
-    return made
+    files = {preset: folder / f"{checkpoint.name}-{preset}.gguf" for preset in worth_making(checkpoint)}
+    if source := next((path for path in files.values() if is_source(path, checkpoint)), None):
+        raise OptionError(f"{source} is the source itself; write to another folder with -o.")
+    for preset, path in files.items():
+        export(checkpoint, preset, path, partial(progress, preset) if progress else None, check=check)
+    return list(files.values())
 
 
 def packed(tensor: Tensor, kind: TensorType) -> NDArray[np.uint8]:
@@ -149,17 +162,23 @@ def _matrix_types(planned: Sequence[PlannedTensor]) -> set[TensorType]:
 
 
 def _export_ggml(
-    checkpoint: Checkpoint, planned: list[PlannedTensor], path: Path, progress: Callable[[int, int], None] | None
+    checkpoint: Checkpoint,
+    planned: list[PlannedTensor],
+    path: Path,
+    progress: Callable[[int, int], None] | None,
+    check: Callable[[Path], None],
 ) -> list[PlannedTensor]:
     (kind,) = _matrix_types(planned)
     total, done = sum(tensor.n_bytes for tensor in planned), 0
     filters = mel_filters(checkpoint.dims.n_mels) if checkpoint.mel_filters is None else checkpoint.mel_filters
-    with atomic(path, fault=ModelFileError) as part, part.open("wb") as file:
-        ggml.write_header(checkpoint, kind, filters, file)
-        for tensor in planned:
-            data = packed(checkpoint[tensor.name], tensor.type)
-            ggml.write_tensor(Tensor(tensor.name, tensor.shape, tensor.type, data), file)
-            done += tensor.n_bytes
-            if progress:
-                progress(done, total)
+    with atomic(path, fault=ModelFileError) as part:
+        with part.open("wb") as file:
+            ggml.write_header(checkpoint, kind, filters, file)
+            for tensor in planned:
+                data = packed(checkpoint[tensor.name], tensor.type)
+                ggml.write_tensor(Tensor(tensor.name, tensor.shape, tensor.type, data), file)
+                done += tensor.n_bytes
+                if progress:
+                    progress(done, total)
+        check(part)
     return planned

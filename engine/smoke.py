@@ -19,5 +19,5 @@ def smoke(path: Path, device: str = "auto") -> str:
     finally:
         transcriber.close()
     if sum(character.isalpha() for character in text) < 10:
-        raise ModelFileError(f"{path.name} was loaded, but wrote {text!r} where the sample says a whole sentence.")
+        raise ModelFileError(f"It was loaded, but wrote {text!r} where the sample says a whole sentence.")
     return text

@@ -134,6 +134,22 @@ def make_random_checkpoint(*, seed: int = 0, preset: str = "F32", **sizes: int) 
     return replace(made, tensors=smaller, quant=preset)
 
 
+@pytest.fixture(scope="session")
+def mute_checkpoint() -> Checkpoint:
+    """It loads, and ends its text before the first word, whatever it hears."""
+    from dataclasses import replace
+
+    made = make_random_checkpoint(n_vocab=51864)
+    end_of_text = np.zeros(made["decoder.embed_tokens.weight"].shape, np.float32)
+    end_of_text[50256, 0] = 100
+    changed = {
+        "decoder.embed_tokens.weight": end_of_text,
+        "decoder.layer_norm.weight": np.zeros(128, np.float32),
+        "decoder.layer_norm.bias": np.eye(1, 128, dtype=np.float32)[0],
+    }
+    return replace(made, tensors=made.tensors | {name: dense(name, values) for name, values in changed.items()})
+
+
 def byte_vocabulary(n_vocab: int) -> tuple[bytes, ...]:
     """A vocabulary of the right size whose first 256 tokens are the bytes and whose others are numbered words."""
     alphabet = vocabulary.from_alphabet()

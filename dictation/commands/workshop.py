@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dictation.commands.verbs import add_verb, progress_bars, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from engine.checkpoint import Checkpoint
@@ -68,29 +68,29 @@ def _export(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output).expanduser() if arguments.output else _target(checkpoint, arguments)
     if path.is_dir():
         return wrong_use(f"{path} is a folder; -o names the file to write")
-    if _is_source(path, checkpoint):
-        return wrong_use(f"{path} is the source itself; name another file with -o")
     bars = progress_bars()
     report = (lambda done, total: bars(path.name, done, total)) if bars else None
-    export(checkpoint, arguments.format, path, report, **choices)
-    _finish(path, smoke=not arguments.no_smoke)
+    export(checkpoint, arguments.format, path, report, check=_check(arguments), **choices)
+    _tell(path, arguments)
     return DONE
 
 
 def _quantize_all(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from dictation.cli import DONE, say
+    from dictation.cli import DONE, say, wrong_use
     from engine import store
     from engine.export import export_matrix
 
     checkpoint = _source(arguments.source)
     folder = Path(arguments.output).expanduser() if arguments.output else store.models_dir()
-    made = export_matrix(checkpoint, folder, progress_bars())
+    if folder.exists() and not folder.is_dir():
+        return wrong_use(f"{folder} is a file; -o names the folder to write into")
+    made = export_matrix(checkpoint, folder, progress_bars(), _check(arguments))
     if not made:
         say(f"Nothing is smaller than {arguments.source} already is ({checkpoint.quant}); start from a larger format.")
     for path in made:
-        _finish(path, smoke=not arguments.no_smoke)
+        _tell(path, arguments)
     return DONE
 
 
@@ -144,10 +144,6 @@ def _target(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Path:
     return store.models_dir() / file if arguments.dialect == "sayso" else Path(file)
 
 
-def _is_source(path: Path, checkpoint: Checkpoint) -> bool:
-    return checkpoint.path is not None and path.exists() and path.samefile(checkpoint.path)
-
-
 def _show_plan(planned: Sequence[PlannedTensor]) -> None:
     """A line per tensor: name, shape, type before and after, bytes, reason; then the total."""
     width = max(len(tensor.name) for tensor in planned)
@@ -159,16 +155,25 @@ def _show_plan(planned: Sequence[PlannedTensor]) -> None:
     print(f"{'all':{width}}  {len(planned):>4} tensors  {'':14}  {total:>13,}")
 
 
-def _finish(path: Path, *, smoke: bool) -> None:
-    """Hear the sample with what was written; a file that can't is not left behind."""
-    from dictation.cli import say
+def _check(arguments: argparse.Namespace) -> Callable[[Path], None]:
+    """Hears the sample with a new file, before it takes the place of an older one that works."""
     from engine.errors import ModelFileError
-    from engine.smoke import smoke as hear
+    from engine.smoke import smoke
 
-    if smoke:
+    def hear(part: Path) -> None:
         try:
-            hear(path)
+            smoke(part)
         except ModelFileError as error:
-            path.unlink()
-            raise ModelFileError(f"{error} It is deleted; --no-smoke keeps such a file.") from error
-    say(f"{path} is written ({size_text(path.stat().st_size)})" + (", and hears the sample." if smoke else "."))
+            raise ModelFileError(
+                f"{arguments.source} does not work in this format, so nothing is written. {error} "
+                "--no-smoke writes such a file."
+            ) from error
+
+    return (lambda part: None) if arguments.no_smoke else hear
+
+
+def _tell(path: Path, arguments: argparse.Namespace) -> None:
+    from dictation.cli import say
+
+    heard = "." if arguments.no_smoke else ", and hears the sample."
+    say(f"{path} is written ({size_text(path.stat().st_size)}){heard}")

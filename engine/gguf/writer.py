@@ -43,15 +43,18 @@ def write(
     slots: Sequence[Slot],
     data: Callable[[Slot], NDArray[np.uint8]],
     progress: Callable[[int, int], None] | None = None,
+    check: Callable[[Path], None] = lambda path: None,
 ) -> None:
     """Write a GGUF v3 file. Readers see the old file or the whole new one.
 
     data: called once per slot, in order; returns the packed bytes, any shape. Only one tensor is in memory at a time.
     progress: called with (bytes of tensors written, of all) after each tensor.
+    check: called with the whole new file before it counts; what it raises leaves the old one.
     Raises ModelFileError where the disk refuses; nothing is left behind then.
     """
     with atomic(path, fault=ModelFileError) as part:
         _write_parts(part, metadata, slots, data, progress)
+        check(part)
 
 
 def _write_parts(

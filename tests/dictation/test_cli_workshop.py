@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import get_args
 
@@ -10,7 +11,8 @@ import pytest
 from dictation.cli import main
 from dictation.commands import workshop
 from engine import store
-from engine.export import Dialect
+from engine.checkpoint import Checkpoint
+from engine.export import Dialect, export
 from engine.formats.load import load
 from engine.presets import PRESETS
 
@@ -70,6 +72,40 @@ def test_the_source_is_never_written_over(tiny_en_f16: Path, capsys: pytest.Capt
     assert main(["models", "export", "tiny.en", "--format", "Q8_0", "-o", str(tiny_en_f16)]) == 2
     assert "is the source itself" in complaint(capsys)
     assert tiny_en_f16.stat().st_size == size_bytes
+
+
+def test_what_hears_nothing_takes_no_other_file_s_place(
+    mute_checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    export(mute_checkpoint, "F32", tmp_path / "mute.gguf")
+    good = tmp_path / "good.gguf"
+    good.write_text("what an earlier export left")
+    assert main(["models", "export", str(tmp_path / "mute.gguf"), "--format", "Q8_0", "-o", str(good)]) == 1
+    assert "nothing is written" in complaint(capsys)
+    assert good.read_text() == "what an earlier export left"
+    folder = tmp_path / "all"
+    assert main(["models", "quantize-all", str(tmp_path / "mute.gguf"), "-o", str(folder)]) == 1
+    assert list(folder.iterdir()) == []
+
+
+def test_quantizing_all_never_writes_over_the_source(
+    tiny_en_f16: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its name says Q8_0, its header F16."""
+    source = tmp_path / "tiny.en-Q8_0.gguf"
+    shutil.copy(tiny_en_f16, source)
+    assert main(["models", "quantize-all", str(source), "-o", str(tmp_path), "--no-smoke"]) == 2
+    assert "is the source itself" in complaint(capsys)
+    assert source.stat().st_size == tiny_en_f16.stat().st_size
+    assert not list(tmp_path.glob("*Q6_K*"))
+
+
+def test_a_folder_to_quantize_into_that_is_a_file_is_wrong_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["models", "quantize-all", "tiny.en", "-o", str(tmp_path / "file")]) == 2
+    assert "is a file" in complaint(capsys)
 
 
 def test_a_prefix_that_fits_nothing_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
