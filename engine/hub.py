@@ -9,6 +9,7 @@ SHA-256 is right, so that a half or wrong file can never be taken for a model.
 from __future__ import annotations
 
 import enum
+import errno
 import hashlib
 import json
 import os
@@ -16,8 +17,9 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -27,18 +29,21 @@ from engine.files import atomic
 
 if TYPE_CHECKING:
     import httpx2
+    from huggingface_hub.hf_api import RepoFile
 
 STALL_S = 30.0  # no byte for so long counts as a lost connection
 TRIES_WITHOUT_PROGRESS = 5
 SPARE_BYTES = 64 << 20  # left free on the disk beside the download
 CHUNK_BYTES = 256 << 10
 KEEP_PARTIAL_DAYS = 30
+MOST_FILES = 20_000  # of a repository; a Hub that lists more, or goes on for ever, is cut off
 
 _QUANT_WORD = re.compile(
     r"(?:^|[-_.])(f32|f16|bf16|q8_0|q80|q6_k|q6k|q5_k_[sml]|q5_k|q5k|q5_[01]|q4_k_[sml]|q4_k|q4k|q4_[01]|q40|"
     r"q3_k_[sml]|q3_k|q2_k)$",
     re.IGNORECASE,
 )
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHORT_WORDS = {"Q80": "Q8_0", "Q40": "Q4_0", "Q6K": "Q6_K", "Q5K": "Q5_K", "Q4K": "Q4_K"}
 
 
@@ -133,14 +138,42 @@ def list_all(repo: str, revision: str = "main", endpoint: str | None = None) -> 
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
-    with plain_words(repo):
+    with plain_words(repo), _readable_answers(repo):
         api = HfApi(endpoint=endpoint)
-        commit = api.model_info(repo, revision=revision).sha or revision
-        entries = [e for e in api.list_repo_tree(repo, recursive=True, revision=commit) if isinstance(e, RepoFile)]
-    return [
-        RemoteFile(repo, commit, e.path, e.size, e.lfs.sha256 if e.lfs else None, quant_in_name(e.path))
-        for e in entries
-    ]
+        commit = _word(api.model_info(repo, revision=revision).sha or revision)
+        entries = islice(api.list_repo_tree(repo, recursive=True, revision=commit), MOST_FILES)
+        files = [_listed(repo, commit, e) for e in entries if isinstance(e, RepoFile)]
+    return [file for file in files if file.path.isprintable()]  # others could steer a terminal
+
+
+def _listed(repo: str, commit: str, entry: RepoFile) -> RemoteFile:
+    """Raises ValueError for what would lead out of the cache, or is no number of bytes: a mirror may say anything."""
+    sha256 = entry.lfs.sha256 if entry.lfs else None
+    parts = entry.path.split("/")
+    if (
+        (sha256 is not None and not _SHA256.fullmatch(sha256))
+        or any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts)
+        or not isinstance(entry.size, int)
+        or entry.size < 0
+    ):
+        raise ValueError(f"the listing of {repo} holds {entry!r}")
+    return RemoteFile(repo, commit, entry.path, entry.size, sha256, quant_in_name(entry.path))
+
+
+@contextmanager
+def _readable_answers(repo: str) -> Iterator[None]:
+    """What stumbles over a Hub's answer while it reads it, in plain words."""
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except (errors.HFValidationError, errors.HfHubHTTPError):
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DamagedDownloadError(
+            f"The server does not answer about {repo} as a model Hub does; a network log-in page, a proxy or a wrong "
+            "mirror (HF_ENDPOINT) may be in the way."
+        ) from error
 
 
 def list_files(repo: str, revision: str = "main", endpoint: str | None = None) -> list[RemoteFile]:
@@ -174,6 +207,14 @@ def cached(file: RemoteFile, cache_dir: Path | None = None) -> Path | None:
     return None
 
 
+def is_right(path: Path, file: RemoteFile) -> bool:
+    """Whether a file in the cache has the checksum that the Hub has for it, or no such is known."""
+    if file.sha256 is None:
+        return True
+    with path.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest() == file.sha256
+
+
 def pull(
     file: RemoteFile,
     *,
@@ -191,12 +232,29 @@ def pull(
     pause_s: waits between tries (tests hand in their own).
     Errors: HubError and its kinds. The part that has arrived is kept for the next attempt, unless it was wrong.
     """
+    part = _part_path(file, cache_dir)
+    try:
+        if (path := cached(file, cache_dir)) is not None:
+            return Pulled("already there", path)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        return _pull_locked(
+            file,
+            part,
+            _Transfer(file, part, endpoint, stall_s, pause_s, on_progress, wish),
+            check,
+            cache_dir,
+        )
+    except OSError as error:
+        raise _disk_fault(error, part.parent) from error
+
+
+def _pull_locked(
+    file: RemoteFile, part: Path, transfer: _Transfer, check: Callable[[Path], None], cache_dir: Path | None
+) -> Pulled:
+    """`pull`, one process at a time for a file."""
     import filelock
 
-    if (path := cached(file, cache_dir)) is not None:
-        return Pulled("already there", path)
-    part = _part_path(file, cache_dir)
-    part.parent.mkdir(parents=True, exist_ok=True)
+    wish = transfer.wish
     _drop_stale(part.parent)
     lock = filelock.FileLock(part.with_suffix(".lock"))
     while True:  # somebody else may be fetching the same file; then theirs is ours
@@ -210,7 +268,6 @@ def pull(
         if (path := cached(file, cache_dir)) is not None:
             return Pulled("already there", path)
         with plain_words(file.repo):
-            transfer = _Transfer(file, part, endpoint, stall_s, pause_s, on_progress, wish)
             ended = transfer.run()
             if ended is Wish.PAUSE:
                 return Pulled("paused")
@@ -222,10 +279,23 @@ def pull(
             except Exception:
                 part.unlink(missing_ok=True)  # the right bytes of a file that is no model: nothing to go on with
                 raise
-            return Pulled("installed", _install(file, part, transfer.etag, cache_dir, endpoint))
+            return Pulled("installed", _install(file, part, transfer.etag, cache_dir, transfer.endpoint))
     finally:
+        with suppress(OSError):  # while it is ours: whoever waits for it looks whether it is still there
+            part.with_suffix(".lock").unlink()
         lock.release()
-        part.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def _disk_fault(error: OSError, folder: Path) -> HubError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskSpaceError(
+            f"The disk that holds {folder} is full. What has arrived is kept: free some space, or set HF_HOME to "
+            "another disk, then pull again."
+        )
+    return HubError(
+        f"The model can't be stored: {error.filename or folder}: {error.strerror or error}. "
+        "Set HF_HOME to a folder that can be written to."
+    )
 
 
 def drop_partial(file: RemoteFile, cache_dir: Path | None = None) -> None:
@@ -267,8 +337,8 @@ class _Transfer:
 
         tries, wrong = 0, 0
         self._take_up()
+        most = self.done  # what arrives a second time, after a new start, is no progress
         while True:
-            before = self.done
             try:
                 ended = self._fetch_rest()
                 if ended is not Wish.GO_ON:
@@ -283,7 +353,8 @@ class _Transfer:
                     )
                 continue
             except (httpx2.TransportError, _Retry) as error:
-                tries = 1 if self.done > before else tries + 1
+                tries = 1 if self.done > most else tries + 1
+                most = max(most, self.done)
                 if tries >= TRIES_WITHOUT_PROGRESS:
                     raise OfflineError(
                         f"The connection to {self._host()} keeps failing; "
@@ -348,6 +419,13 @@ class _Transfer:
             self._start_over()
             raise _Retry("another range than asked for")
         self._start_over()
+        length = response.headers.get("content-length", "")
+        packed = "content-encoding" in response.headers  # by a proxy that does as it likes
+        if length.isdecimal() and int(length) != self.file.size_bytes and not packed:
+            raise DamagedDownloadError(
+                f"{self.file.path} on the server has {int(length)} bytes, and not {self.file.size_bytes} as it was "
+                "listed; list the repository again, or try another mirror."
+            )
         return self.part.open("wb")
 
     def _copy(self, response: httpx2.Response, f: IO[bytes]) -> Wish:
@@ -406,18 +484,27 @@ def _locate(file: RemoteFile, endpoint: str | None) -> tuple[str, dict[str, str]
     from huggingface_hub.utils._headers import build_hf_headers
 
     url = hf_hub_url(file.repo, file.path, revision=file.commit, endpoint=endpoint)
-    found = get_hf_file_metadata(url, endpoint=endpoint, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    with _readable_answers(file.repo):
+        found = get_hf_file_metadata(url, endpoint=endpoint, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+        _word(found.etag or "none")  # it becomes the name of a file
     if found.commit_hash is None or found.etag is None:
         raise DamagedDownloadError(
             f"{urlsplit(url).netloc} does not answer like a model Hub; a network log-in page or a proxy may be in the "
             "way: open a browser, sign in to the network, then pull again."
         )
-    if file.sha256 and re.fullmatch(r"[0-9a-f]{64}", found.etag) and found.etag != file.sha256:
+    if file.sha256 and _SHA256.fullmatch(found.etag) and found.etag != file.sha256:
         raise DamagedDownloadError(f"{file.path} on the server is not the file that was asked for (another checksum).")
     headers = build_hf_headers() | {"Accept-Encoding": "identity"}
     if urlsplit(found.location).netloc != urlsplit(url).netloc:
         headers.pop("authorization", None)  # a CDN's address carries its own permission; the token is not its business
     return found.location, headers, found.etag
+
+
+def _word(text: str) -> str:
+    """`text`, if it can be the name of one file or folder. Raises ValueError."""
+    if not re.fullmatch(r"\w[\w.-]*", text):
+        raise ValueError(f"{text!r} is no name")
+    return text
 
 
 @contextmanager
@@ -462,6 +549,8 @@ def plain_words(repo: str) -> Iterator[None]:
         ) from error
     except errors.OfflineModeIsEnabled as error:
         raise OfflineError("HF_HUB_OFFLINE is set, so nothing is fetched; unset it, or import a file.") from error
+    except (errors.LocalEntryNotFoundError, errors.FileMetadataError) as error:
+        raise OfflineError("The Hub stopped answering; what has arrived is kept, pull again to go on.") from error
     except errors.HfHubHTTPError as error:
         code = error.response.status_code if error.response is not None else 0
         if code in (401, 403):
@@ -513,9 +602,13 @@ def _install(file: RemoteFile, part: Path, etag: str, cache_dir: Path | None, en
         with atomic(blob) as copy:
             shutil.copyfile(part, copy)
         part.unlink()
-    found = hf_hub_download(
-        file.repo, file.path, revision=file.commit, cache_dir=cache_dir, endpoint=endpoint, library_name="sayso"
-    )
+    try:
+        found = hf_hub_download(
+            file.repo, file.path, revision=file.commit, cache_dir=cache_dir, endpoint=endpoint, library_name="sayso"
+        )
+    except BaseException:
+        shutil.move(blob, part)  # nothing names it yet, so the next attempt would fetch all of it again
+        raise
     return Path(found)
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from engine import hub, store
+from engine.errors import ModelFileError
 from engine.hub import Progress, Pulled, RemoteFile, Wish
+
+if TYPE_CHECKING:
+    from engine.checkpoint import Checkpoint
 
 # what loaders look for beside a model (`formats/vocabulary.py`, `formats/beside.py`); all of them are small
 BESIDE = ("config.json", "generation_config.json", "tokenizer.json", "vocab.json", "vocabulary.json", "vocabulary.txt")
@@ -25,24 +30,38 @@ def install(
 ) -> Pulled:
     """Pull `file` and make it known as `name` ("base", "large-v3-turbo").
 
-    A GGUF is used where it lies in the cache; a ggml file is converted into the models folder. What turns out not to be
-    a Whisper is taken out of the cache again. Raises HubError and ModelFileError.
+    A GGUF is used where it lies in the cache; a ggml file is converted into the models folder. What was fetched and is
+    no Whisper is taken out of the cache again; whatever else goes wrong, it stays there for the next attempt. A file
+    that was there is compared with its checksum, and fetched again where it is damaged. Raises HubError and
+    ModelFileError.
     """
+
+    from engine.formats import load
 
     def check(part: Path) -> None:
         on_checking()
         _check_header(part, file)
 
-    pulled = hub.pull(file, on_progress=on_progress, wish=wish, check=check, endpoint=endpoint, cache_dir=cache_dir)
+    def fetch() -> Pulled:
+        return hub.pull(file, on_progress=on_progress, wish=wish, check=check, endpoint=endpoint, cache_dir=cache_dir)
+
+    pulled = fetch()
+    if pulled.outcome == "already there" and pulled.path is not None:
+        on_checking()
+        if not hub.is_right(pulled.path, file):  # it has become damaged since
+            hub.forget(pulled.path)
+            pulled = fetch()
     if pulled.path is None:
         return pulled
     try:
         if not _is_complete(pulled.path):
             _pull_beside(file, endpoint, cache_dir)
-        return Pulled(pulled.outcome, _make_known(pulled.path, name, file.quant))
-    except Exception:
-        hub.forget(pulled.path)
+        checkpoint = load.load(pulled.path)  # the whole check: every tensor, the vocabulary
+    except ModelFileError:
+        if pulled.outcome == "installed":  # else it is another program's
+            hub.forget(pulled.path)
         raise
+    return Pulled(pulled.outcome, _make_known(checkpoint, pulled.path, name, file.quant))
 
 
 def _check_header(part: Path, file: RemoteFile) -> None:
@@ -72,11 +91,9 @@ def _pull_beside(file: RemoteFile, endpoint: str | None, cache_dir: Path | None)
             hub.pull(other, endpoint=endpoint, cache_dir=cache_dir)
 
 
-def _make_known(path: Path, name: str, quant: str | None) -> Path:
-    from engine.formats import load
+def _make_known(checkpoint: Checkpoint, path: Path, name: str, quant: str | None) -> Path:
     from engine.formats.sniff import Kind, sniff
 
-    checkpoint = load.load(path)  # the whole check: every tensor, the vocabulary
     if sniff(path) is Kind.GGUF:
         store.register(path, name, quant or checkpoint.quant)
         return path
@@ -95,4 +112,6 @@ def name_of(file: RemoteFile) -> str:
         stem = stem[: -len(file.quant)].rstrip("-_.")
     for prefix in ("ggml-", "whisper-"):
         stem = stem.removeprefix(prefix)
-    return stem if stem not in ("", "model") else file.repo.rpartition("/")[2].removeprefix("whisper-")
+    return store.plain_name(
+        stem if stem not in ("", "model") else file.repo.rpartition("/")[2].removeprefix("whisper-")
+    )

@@ -263,7 +263,8 @@ def _remove(arguments: argparse.Namespace) -> int:
 
     for name in arguments.models:
         model = store.remove(name)
-        say(f"{model.label} is removed.")
+        stays = model.path.is_file()
+        say(f"{model.label} is forgotten; its file stays: {model.path}" if stays else f"{model.label} is removed.")
     return DONE
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from dictation import cli, paths, settings
 from engine import store
-from tests.fakes.hub_server import Hub, serve
+from engine.errors import ModelFileError
+from tests.fakes.hub_server import Fault, Hub, serve
 
 REPO = "some/whisper-tiny.en-gguf"
 
@@ -83,6 +84,60 @@ def test_what_is_no_whisper_leaves_nothing(server: Hub, tmp_path: Path, capsys: 
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert store.installed() == []
     assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file() and p.stat().st_size > 10_000]
+
+
+def test_a_file_that_became_damaged_is_fetched_again(
+    server: Hub, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", tiny_en_q8.read_bytes())
+    assert cli.main(["models", "pull", f"{REPO}:Q8_0"]) == 0
+    (model,) = store.installed()
+    blob = model.path.resolve()
+    for damaged in (blob.read_bytes()[:-1] + b"?", b"GGUF" + bytes(blob.stat().st_size - 4)):
+        blob.write_bytes(damaged)
+        assert cli.main(["models", "pull", f"{REPO}:Q8_0"]) == 0
+        assert cli.main(["models", "verify"]) == 0
+
+
+def test_what_goes_wrong_after_the_download_does_not_cost_it(
+    server: Hub, candle_files: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, data in candle_files.items():
+        server.add("lmz/candle-whisper", name, data)
+    pull = ["models", "pull", "lmz/candle-whisper:Q8_0"]
+    (beside,) = (name for name in candle_files if name.startswith("tokenizer"))
+    server.fail(beside, Fault("html"))
+    assert cli.main(pull) == 1  # the tokenizer does not come
+    (tmp_path / "models").write_text("in the way")
+    assert cli.main(pull) == 1  # nor can it be registered
+    (tmp_path / "models").unlink()
+    assert cli.main(pull) == 0
+    assert server.bytes_sent < 1.2 * sum(map(len, candle_files.values()))
+
+
+def test_another_program_s_file_stays_in_the_cache(
+    server: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in the cache already, whole, and no Whisper; a pull of it says so and touches nothing."""
+    from engine import hub, install
+
+    server.add("some/llm-gguf", "x-Q8_0.gguf", b"GGUF" + bytes(100))
+    (file,) = hub.list_files("some/llm-gguf")
+    there = hub.pull(file).path
+    with pytest.raises(ModelFileError):
+        install.install(file, "x")
+    assert there is not None and there.is_file()
+
+
+def test_what_is_removed_but_stays_is_said_so(
+    server: Hub, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.add(REPO, "whisper-tiny.en-Q8_0.gguf", tiny_en_q8.read_bytes())
+    assert cli.main(["models", "pull", f"{REPO}:Q8_0"]) == 0
+    (model,) = store.installed()
+    assert cli.main(["models", "remove", "tiny.en"]) == 0
+    assert f"its file stays: {model.path}" in capsys.readouterr().err
+    assert model.path.is_file() and not store.installed()
 
 
 def test_unknown_names_say_how_to_write_one(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:

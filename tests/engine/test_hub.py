@@ -19,7 +19,7 @@ import pytest
 from engine import hub
 from engine.errors import AccessError, DamagedDownloadError, DiskSpaceError, HubError, NotOnHubError, OfflineError
 from engine.hub import ModelRef, Pulled, RemoteFile, Wish
-from tests.fakes.hub_server import Fault, Hub, serve
+from tests.fakes.hub_server import COMMIT, Fault, Hub, serve
 
 REPO = "some/whisper-gguf"
 NAME = "whisper-base-Q8_0.gguf"
@@ -270,6 +270,102 @@ def test_a_full_disk_is_said_before_it_is_full(server: Hub, cache: Path, monkeyp
     monkeypatch.setattr(hub, "SPARE_BYTES", 1 << 60)
     with pytest.raises(DiskSpaceError, match="HF_HOME"):
         pull(file, server, cache)
+
+
+def test_a_disk_that_fills_up_on_the_way_is_a_sentence_and_keeps_what_arrived(server: Hub, tmp_path: Path) -> None:
+    """A limit on file sizes stands for the full disk: the system refuses to write on."""
+    file = add(server)
+    code = (
+        "import resource, signal\n"
+        "from engine import hub\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))\n"
+        f"try: hub.pull(hub.from_plan({hub.plan(file)!r}))\n"
+        "except hub.HubError as error: print(error)\n"
+    )
+    env = os.environ | {"HF_ENDPOINT": server.url, "PYTHONPATH": os.getcwd(), "HF_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert "can't be stored" in done.stdout and "HF_HOME" in done.stdout, done.stderr
+    server.bytes_sent = 0
+    assert pull(file, server, tmp_path / "hub").outcome == "installed"
+    assert server.bytes_sent < file.size_bytes - 900_000
+
+
+def test_what_can_not_be_written_is_a_sentence(server: Hub, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(HubError, match=r"can't be stored.*Set HF_HOME"):
+        pull(add(server), server, tmp_path / "file" / "hub")
+
+
+@pytest.mark.parametrize("listed", [1_500_000, 2_999_999, 3_000_001, 6_000_000])
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_hub_that_lies_about_the_size_is_found_out(server: Hub, cache: Path, listed: int, checked: bool) -> None:
+    file = add(server)
+    lied = RemoteFile(**(file.__dict__ | {"size_bytes": listed, "sha256": file.sha256 if checked else None}))
+    with pytest.raises(DamagedDownloadError, match="3000000 bytes"):
+        pull(lied, server, cache)
+    assert server.bytes_sent <= 2 * file.size_bytes
+    assert_nothing_counts(lied, cache)
+
+
+def test_starting_over_again_and_again_is_no_progress(server: Hub, cache: Path) -> None:
+    """Its first answer is short, and for the rest it has none: that could go on for ever."""
+    file = add(server)
+    server.fail(NAME, *[Fault("drop", after=2_000_000), Fault("status", code=416)] * 50)
+    with pytest.raises(OfflineError, match="keeps failing"):
+        pull(file, server, cache)
+    assert len(server.faults[NAME]) > 80
+
+
+@pytest.mark.parametrize(
+    "path, answer",
+    [
+        ("", b"[]"),
+        ("", b"null"),
+        ("", b"nonsense"),
+        ("", b'{"id": 7, "sha": "../../../x", "siblings": []}'),
+        ("tree", b'[{"type": "file", "path": "a.gguf"}]'),
+        ("tree", b'[{"type": "file", "oid": "0", "size": -5, "path": "a.gguf"}]'),
+        ("tree", b'[{"type": "file", "oid": "0", "size": "many", "path": "a.gguf"}]'),
+        ("tree", b'[{"type": "file", "oid": "0", "size": 5, "path": "../../a.gguf"}]'),
+        ("tree", b'[{"type": "file", "oid": "0", "size": 5, "path": "/etc/a.gguf"}]'),
+        ("tree", b'[{"type": "file", "oid": "0", "size": 5, "path": "a\\u0000.gguf"}]'),
+        (
+            "tree",
+            b'[{"type": "file", "oid": "0", "size": 5, "path": "a.gguf", '
+            b'"lfs": {"oid": "../../../../x", "size": 5, "pointerSize": 1}}]',
+        ),
+    ],
+)
+def test_an_answer_that_is_none_of_a_hub_s_is_a_sentence(server: Hub, path: str, answer: bytes) -> None:
+    add(server)
+    base = f"/api/models/{REPO}"
+    server.answers[f"{base}/tree/{COMMIT}" if path else f"{base}/revision/main"] = answer
+    with pytest.raises(DamagedDownloadError, match="as a model Hub does"):
+        hub.list_files(REPO, endpoint=server.url)
+
+
+def test_names_that_steer_a_terminal_are_not_listed(server: Hub) -> None:
+    add(server)
+    server.add(REPO, "\x1b]0;title\x07-Q8_0.gguf", b"GGUF")
+    assert [file.path for file in hub.list_files(REPO, endpoint=server.url)] == [NAME]
+
+
+def test_a_hub_that_goes_away_at_the_end_costs_nothing_again(server: Hub, cache: Path) -> None:
+    file = add(server)
+    with pytest.raises(NotOnHubError):
+        pull(file, server, cache, check=lambda path: server.repo_status.update({REPO: (404, "RepoNotFound")}))
+    assert_nothing_counts(file, cache)
+    server.repo_status.clear()
+    assert pull(file, server, cache).outcome == "installed"
+    assert server.bytes_sent == file.size_bytes
+    assert not list(cache.parent.glob("sayso-partial/*"))
+
+
+@pytest.mark.parametrize("name", ["a model, ünïcödé 模型.gguf", "sub folder/100 % #1?.gguf"])
+def test_names_that_need_quoting_arrive(server: Hub, cache: Path, name: str) -> None:
+    path = pull(add(server, name=name), server, cache).path
+    assert path is not None and path.name == name.rpartition("/")[2] and path.read_bytes() == model_bytes()
 
 
 def test_what_is_no_model_never_enters_the_cache(server: Hub, cache: Path) -> None:

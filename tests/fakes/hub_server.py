@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
 
 from tests.fakes.http_server import QuietHandler, QuietServer
 
@@ -48,6 +49,7 @@ class Hub:
     uploaded: dict[str, bytes] = field(default_factory=dict)  # LFS objects by SHA-256, not yet part of a commit
     upload_status: int = 200  # of the store that takes LFS objects
     captive: bool = False  # every answer is a network log-in page
+    answers: dict[str, bytes] = field(default_factory=dict)  # by path: JSON in place of what would be answered
     requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     bytes_sent: int = 0
     chunk_pause_s: float = 0.0
@@ -144,10 +146,12 @@ class _HubHandler(QuietHandler):
         self._json({"commitUrl": url, "commitOid": COMMIT, "pullRequestUrl": None}, True)
 
     def _answer(self, body: bool) -> None:
-        path = self.path.split("?")[0]
+        path = unquote(self.path.split("?")[0])
         self.state.requests.append((self.command, path, dict(self.headers)))
         if self.state.captive:
             return self._send(200, b"<html>Please log in to this network</html>", {"Content-Type": "text/html"}, body)
+        if path in self.state.answers:
+            return self._send(200, self.state.answers[path], {"Content-Type": "application/json"}, body)
         if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/revision/[^/]+)?", path):
             return self._info(found[1], body)
         if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)/tree/[^/]+", path):
@@ -196,7 +200,7 @@ class _HubHandler(QuietHandler):
             "X-Repo-Commit": COMMIT,
             "X-Linked-Etag": f'"{self.state.sha256[repo, name]}"',
             "X-Linked-Size": str(len(data)),
-            "Location": f"{self.state.url.replace('127.0.0.1', 'localhost')}/cdn/{repo}/{name}",
+            "Location": f"{self.state.url.replace('127.0.0.1', 'localhost')}/cdn/{repo}/{quote(name)}",
         }
         self._send(302, b"", headers, body)
 
