@@ -20,7 +20,8 @@ from dictation.control import Server
 from dictation.delivery import Deliverer, NoDesktop, OwnThread, Run
 from dictation.desktop import open_desktop
 from dictation.desktop.contract import Delivery, Desktop, Method, Outcome, Target
-from dictation.errors import HistoryError
+from dictation.desktop.dummy import ADVICE
+from dictation.errors import ControlError, HistoryError
 from dictation.history import History
 from dictation.keys import Binder, Keys
 from dictation.loop import Loop, NoKeys, Parts
@@ -142,8 +143,10 @@ class App:
             text = (
                 f"Commands like `sayso toggle` do not reach this Sayso: {error.filename or 'its socket'} can't be made."
             )
-            notices.append(e.Notice("no_control", text, "warning"))
-            return None
+        except ControlError as error:  # `sayso listen` in a terminal has it, for example
+            text = str(error)
+        notices.append(e.Notice("no_control", text, "warning"))
+        return None
 
     def _watch_sleep(self) -> WakeWatch | None:
         """Devices and workers may be dead after the computer slept."""
@@ -186,6 +189,8 @@ class TypistDeliverer:
 
     def copy(self, text: str) -> Delivery:
         self._desktop.clipboard.write_text(text)
+        if self._desktop.name == "dummy":
+            return Delivery(Outcome.HELD, Method.COPY, "kept in memory", 0.0, f"There is no clipboard here. {ADVICE}")
         return Delivery(Outcome.COPIED, Method.COPY, "on the clipboard", 0.0)
 
 

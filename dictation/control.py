@@ -17,8 +17,10 @@ import hashlib
 import json
 import os
 import queue
+import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
@@ -30,6 +32,9 @@ from dictation import paths
 from dictation.errors import ControlError
 from dictation.loop import Loop
 
+ANSWER_S = 5.0  # a running Sayso answers within milliseconds; one that is stopped or stuck, never
+NO_ANSWER = "Sayso runs, but does not answer. End it, and start it anew."
+WAITING_CLIENTS = 64
 WAITING_EVENTS = 1000  # of a follower that does not read; then it is dropped
 MAX_REQUEST_BYTES = 10_000
 
@@ -80,7 +85,7 @@ class Server:
         self._status: dict[str, Any] = {"state": "idle", "take": 0, "model": "", "model_status": ""}
         self.address = address()
         if _answers(self.address):
-            raise ControlError("Sayso is running already.")
+            raise ControlError("Another Sayso runs already; commands like `sayso toggle` reach that one.")
         self._listener = self._listen()
         self._closing = False
         self._leave = loop.subscribe(self._note)
@@ -90,7 +95,7 @@ class Server:
         self._closing = True
         self._leave()
         with contextlib.suppress(OSError, EOFError):
-            Client(self.address).close()  # wakes the thread that accepts
+            _connection(self.address).close()  # wakes the thread that accepts
         self._listener.close()
         if sys.platform != "win32":
             Path(self.address).unlink(missing_ok=True)
@@ -103,7 +108,7 @@ class Server:
         if path.parent.stat().st_uid != os.getuid():
             raise ControlError(f"{path.parent} belongs to somebody else; Sayso does not listen there.")
         path.unlink(missing_ok=True)  # nobody answers there: left over from a crash
-        listener = Listener(self.address, "AF_UNIX")
+        listener = Listener(self.address, "AF_UNIX", WAITING_CLIENTS)
         path.chmod(0o600)
         return listener
 
@@ -120,7 +125,7 @@ class Server:
             try:
                 request = json.loads(client.recv_bytes(MAX_REQUEST_BYTES))
                 what = str(request["do"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 _send(client, {"error": "A request is one JSON object with “do”."})
                 return
             if what == "follow":
@@ -172,11 +177,18 @@ class Server:
             self._status |= {"model": event.name, "model_status": str(event.status)}
 
 
+class NoAnswer(ControlError):
+    """A Sayso has the socket, but is stopped or stuck."""
+
+
 def ask(request: dict[str, Any], where: str | None = None) -> dict[str, Any]:
-    """Send one request to the running Sayso and return its answer. Raises ControlError when none is running."""
+    """Send one request to the running Sayso and return its answer. Raises ControlError when none is running, and
+    NoAnswer when one is, but does not say anything."""
     with _connect(where or address()) as client:
         try:
             _send(client, request)
+            if not client.poll(ANSWER_S):
+                raise NoAnswer(NO_ANSWER)
             answer = json.loads(client.recv_bytes())
         except (OSError, EOFError, ValueError) as error:
             raise ControlError("Sayso does not answer. Is it just ending?") from error
@@ -197,16 +209,36 @@ def follow(where: str | None = None) -> Iterator[dict[str, Any]]:
 
 
 def _connect(where: str) -> Connection:
-    try:
+    deadline_s = time.monotonic() + ANSWER_S
+    while True:
+        try:
+            return _connection(where)
+        except BlockingIOError as error:  # as many wait there already as may
+            if time.monotonic() > deadline_s:
+                raise NoAnswer(NO_ANSWER) from error
+            time.sleep(0.05)
+        except (OSError, EOFError) as error:
+            advice = "Start it with `sayso-app`, or dictate here with `sayso listen`."
+            raise ControlError(f"Sayso is not running. {advice}") from error
+
+
+def _connection(where: str) -> Connection:
+    """`multiprocessing`'s Client, which would wait for ever where nobody accepts."""
+    if sys.platform == "win32":
         return Client(where)
-    except (OSError, EOFError) as error:
-        advice = "Start it with `sayso-app`, or dictate here with `sayso listen`."
-        raise ControlError(f"Sayso is not running. {advice}") from error
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.setblocking(False)
+        caller.connect(where)
+        caller.setblocking(True)
+        return Connection(caller.detach())
 
 
 def _answers(where: str) -> bool:
+    """Whether a Sayso is there. One that does not answer is there as well: its socket and its files are its own."""
     try:
         ask({"do": "status"}, where)
+    except NoAnswer:
+        return True
     except (ControlError, OSError, EOFError):
         return False
     return True

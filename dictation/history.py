@@ -69,7 +69,8 @@ class History:
             paths.private_dir(self.path.parent)
             self._db = self._open()
         except (OSError, sqlite3.OperationalError) as error:
-            raise HistoryError(f"The history can't be written to {self.path}: {error}.") from error
+            why = getattr(error, "strerror", None) or error
+            raise HistoryError(f"The history can't be written to {self.path}: {why}.") from error
 
     def close(self) -> None:
         with self._lock:

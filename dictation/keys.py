@@ -13,7 +13,8 @@ from dictation.delivery import OwnThread
 from dictation.desktop.contract import Binding, Desktop, HotkeyError, Hotkeys, KeyAction, KeyEvent
 from dictation.desktop.keys import parse
 from dictation.hotkey import Gesture
-from dictation.settings import Settings
+from dictation.hotkey_choice import why_not
+from dictation.settings import TABLE, Settings
 
 DICTATE, CANCEL, AGAIN = "dictate", "cancel", "insert_again"
 
@@ -72,11 +73,15 @@ def _options(settings: Settings) -> hotkey.Options:
 
 
 def bindings(settings: Settings, dictating: bool) -> tuple[Binding, ...]:
-    """The keys that are bound now."""
+    """The keys that are bound now, the most important first."""
     wanted = [Binding(DICTATE, settings["hotkeys.dictate"]), Binding(AGAIN, settings["hotkeys.insert_again"])]
     if dictating:
         wanted.append(Binding(CANCEL, settings["hotkeys.cancel"], any_modifiers=True))
     return tuple(binding for binding in wanted if binding.keys)
+
+
+def _label(action: str) -> str:
+    return next(setting.label for setting in TABLE if setting.key == f"hotkeys.{action}")
 
 
 class Binder:
@@ -118,9 +123,15 @@ class Binder:
         self.update()
 
     def update(self) -> None:
-        """Bind what is wanted now."""
-        wanted = () if self._paused else bindings(self._settings(), self._dictating)
-        self._thread(lambda: self._bind(wanted))
+        """Bind what is wanted now. A key that was given to two actions by hand keeps the first: it must not do both."""
+        wanted: list[Binding] = []
+        for binding in () if self._paused else bindings(self._settings(), self._dictating):
+            others = {_label(before.action): before.keys for before in wanted}
+            if reason := why_not(binding.keys, others, while_dictating=True):
+                self._tell(reason)
+            else:
+                wanted.append(binding)
+        self._thread(lambda: self._bind(tuple(wanted)))
 
     def close(self) -> None:
         self._thread(lambda: self._bind(()))

@@ -219,6 +219,7 @@ class Loop:
         self._use_model()
         if self.settings["microphone.keep_warm"]:
             self._hearing.open()
+        self._results.tell_problems()
         self._kept.offer()
         while self._running:
             try:
@@ -243,7 +244,10 @@ class Loop:
 
     def _publish(self, event: e.Event) -> None:
         for subscriber in self._subscribers:
-            subscriber(event)
+            try:
+                subscriber(event)
+            except Exception as error:  # noqa: BLE001 - one that fails costs neither the others nor the take
+                log.get("loop").exception("a subscriber failed: %s", type(error).__name__)
 
     def _wait_s(self) -> float | None:
         """How long nothing has to be done, if nothing comes in."""

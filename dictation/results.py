@@ -47,13 +47,20 @@ class Results:
         self._vocabulary = vocabulary or Vocabulary()
         self._last_language: str | None = None
         self._previous: tuple[Target | None, str, float] | None = None  # target, text, when
-        self.change(settings)
+        self._use(settings)
 
     def change(self, settings: Settings) -> None:
-        self._settings = settings
-        self._rules, problems = RewriteOptions.of(settings.page("rewrite"))
-        for problem in problems:
+        self._use(settings)
+        self.tell_problems()
+
+    def tell_problems(self) -> None:
+        """Say which of the user's rules can't work."""
+        for problem in self._problems:
             self._publish(e.Notice("rewrite_rule", problem, "warning"))
+
+    def _use(self, settings: Settings) -> None:
+        self._settings = settings
+        self._rules, self._problems = RewriteOptions.of(settings.page("rewrite"))
         if self._history is not None:
             page = settings.page("privacy")
             self._history.expire(page["history_days"], page["audio_days"], page["audio_count"])

@@ -7,6 +7,7 @@ the last save lies beside it.
 
 from __future__ import annotations
 
+import codecs
 import glob
 import re
 import time
@@ -19,7 +20,9 @@ from typing import Any, Literal
 import tomli_w
 
 from dictation.errors import SettingError
+from engine.errors import OptionError
 from engine.files import write_text
+from engine.languages import language_code
 
 SCHEMA_VERSION = 1
 KEPT_DAMAGED = 3
@@ -60,7 +63,18 @@ class Setting:
             raise SettingError(f"{self.key} takes {self.allowed()}, not {value!r}.")
         if self.kind in ("whole", "number") and not self._in_range(checked):
             raise SettingError(f"{self.key} takes {self.allowed()}, not {value!r}.")
+        if self.widget in ("language", "languages"):
+            return self._codes(checked)
         return checked
+
+    def _codes(self, words: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        """Languages by their codes, however they are written."""
+        try:
+            if isinstance(words, str):
+                return words if words == "auto" else language_code(words)
+            return tuple(language_code(word) for word in words)
+        except OptionError as error:
+            raise SettingError(f"{self.key}: {error}") from error
 
     def _in_range(self, value: float) -> bool:
         return not ((self.least is not None and value < self.least) or (self.most is not None and value > self.most))
@@ -332,7 +346,7 @@ def parse(key: str, text: str) -> Any:
 def load(path: Path) -> Loaded:
     """Read the settings; whatever can't be used falls back alone and is named in `problems`. Never raises."""
     try:
-        text = path.read_bytes().decode("utf-8", errors="replace")
+        text = _decoded(path.read_bytes())
     except FileNotFoundError:
         return Loaded(Settings())
     except OSError as error:
@@ -344,6 +358,12 @@ def load(path: Path) -> Loaded:
         document, skipped = _salvage(text)
         problems.append(f"The settings file is damaged; {skipped} line(s) were left out. {_keep_damaged(path, text)}")
     return _from_document(document, problems)
+
+
+def _decoded(content: bytes) -> str:
+    """The file's text. Editors on Windows mark what they write by its first bytes."""
+    by_mark = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if by_mark else "utf-8-sig", errors="replace")
 
 
 def _keep_damaged(path: Path, text: str) -> str:

@@ -14,13 +14,15 @@ from types import TracebackType
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, QRect, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QSystemTrayIcon, QWidget
 
-from dictation import autostart, control, events, log, sounds, updates
+from dictation import autostart, control, events, log, paths, sounds, updates
 from dictation.app import App, Wiring
+from dictation.errors import ControlError
 from dictation.events import Action, Command, Cue, Event
 from dictation.glance import Face, Glance, resting, see
 from dictation.settings import Settings
+from dictation.settings import load as load_settings
 from dictation.shelf import Shelf
 from ui import theme, welcome
 from ui.bridge import Bridge
@@ -336,6 +338,17 @@ def _report(kind: type[BaseException], fault: BaseException, trace: TracebackTyp
     log.get("ui").error("fault in the interface", exc_info=(kind, fault, trace))
 
 
+def _hand_over(files: list[str]) -> tuple[bool, str]:
+    """Let the Sayso that runs show itself: whether it did, or a sentence why a second one can't start either."""
+    try:
+        control.ask({"do": "open", "files": files} if files else {"do": "show"})
+    except control.NoAnswer as error:
+        return False, str(error)
+    except ControlError:  # none runs, or one without windows: `sayso listen`
+        return False, ""
+    return True, ""
+
+
 def main(
     argv: list[str] | None = None, wiring: Wiring | None = None, ready: Callable[[Front], None] | None = None
 ) -> int:
@@ -345,10 +358,15 @@ def main(
     """
     argv = sys.argv if argv is None else argv
     files = [os.path.abspath(name) for name in argv[1:] if os.path.isfile(name)]
-    if control.is_running():
-        control.ask({"do": "open", "files": files} if files else {"do": "show"})
+    running, fault = _hand_over(files)
+    if running:
         return 0
     qt = QApplication(argv)
+    if fault:  # started from a menu, there is no terminal to say it in
+        chosen = load_settings(paths.settings_file()).settings["general.interface_language"]
+        Translations(qt).speak(str(chosen))
+        QMessageBox.critical(None, "Sayso", say(fault))
+        return 1
     qt.setApplicationName("Sayso")
     qt.setDesktopFileName("sayso")
     qt.setWindowIcon(theme.app_icon())

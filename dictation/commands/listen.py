@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dictation.cli import DONE, FAILED, INTERRUPTED, say
+from dictation.cli import DONE, FAILED, INTERRUPTED, fail, say
 
 if TYPE_CHECKING:
     from dictation import events as e
@@ -45,7 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     from dictation.microphone import microphones
 
     if arguments.microphones:
-        for microphone in microphones():
+        found = microphones()
+        if not found:
+            return fail("There is no microphone. Plug one in, or look into the sound settings.")
+        for microphone in found:
             mark = "*" if microphone.default else " "
             print(f"{mark} {microphone.name}\t{microphone.label}")
         return DONE
@@ -55,17 +58,25 @@ def run(arguments: argparse.Namespace) -> int:
         changes=_changes(arguments),
         make_source=_clip_source(arguments.clip) if arguments.clip else None,
     )
-    with App(wiring) as app:
-        for notice in app.notices:
-            say(notice.message)
-        terminal = _Terminal(app, arguments)
-        app.loop.subscribe(terminal.note)
+    app = App(wiring)
+    for notice in app.notices:
+        say(notice.message)
+    terminal = _Terminal(app, arguments)
+    app.loop.subscribe(terminal.note)
+    with app:
         start = e.Start("listen", arguments.vad, arguments.output)
         return terminal.dictate(start)
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, object]:
-    """Settings for this run only."""
+    """Settings for this run only. What can't be right is said before anybody speaks."""
+    from engine.languages import language_code
+    from engine.store import find
+
+    if arguments.model:
+        find(arguments.model)
+    if arguments.language not in (None, "auto"):
+        arguments.language = language_code(arguments.language)
     wanted = {
         "recognition.model": arguments.model,
         "recognition.language": arguments.language,
@@ -89,6 +100,8 @@ class _Terminal:
         self._app = app
         self._arguments = arguments
         self._ended = threading.Event()
+        self._output_fault: OSError | None = None  # nobody reads any more, or the disk is full
+        self._said = ""
         self._is_live = sys.stderr.isatty() and not arguments.json
         self.code = DONE
 
@@ -97,7 +110,7 @@ class _Terminal:
 
         def interrupt(*_: object) -> None:
             """The first Ctrl-C ends the dictation, the second one the program."""
-            if self._app.loop.state in (e.State.OPENING, e.State.LISTENING):
+            if self._is_recording:
                 self._app.loop.send(e.Stop())
             else:
                 self.code = INTERRUPTED
@@ -113,17 +126,38 @@ class _Terminal:
                 pass
         finally:
             signal.signal(signal.SIGINT, before)
+        if self._output_fault is not None:
+            raise self._output_fault  # what is being said is kept
         return self.code
 
     def _read_keys(self) -> None:
         from dictation import events as e
 
         for _ in sys.stdin:  # Enter
-            recording = self._app.loop.state in (e.State.OPENING, e.State.LISTENING)
-            self._app.loop.send(e.Stop() if recording else self._start)
+            self._app.loop.send(e.Stop() if self._is_recording else self._start)
+        self._arguments.once = True  # Ctrl-D: nobody can begin another one
+        if self._app.loop.state is e.State.IDLE:
+            self._ended.set()
+        elif self._is_recording:
+            self._app.loop.send(e.Stop())
+
+    @property
+    def _is_recording(self) -> bool:
+        from dictation import events as e
+
+        return self._app.loop.state in (e.State.OPENING, e.State.LISTENING)
 
     def note(self, event: e.Event) -> None:
         """Called on the loop's thread with every event."""
+        if self._output_fault is not None:
+            return
+        try:
+            self._note(event)
+        except OSError as fault:
+            self._output_fault = fault
+            self._ended.set()
+
+    def _note(self, event: e.Event) -> None:
         from dictation import events as e
 
         if self._arguments.json and not isinstance(event, e.Level):
@@ -156,9 +190,12 @@ class _Terminal:
                 print(event.text, flush=True)
             case e.NothingHeard() | e.Failed() | e.Notice():
                 self._line("")
-                say(event.message)
+                if event.message != self._said:  # a model that is missing is told while one speaks, and at the end
+                    say(event.message)
+                self._said = event.message
             case e.TextDelivered(outcome="held"):
-                say(f"The text was not typed. {event.evidence}")
+                done = "copied" if self._arguments.output == "copy" else "typed"
+                say(f"The text was not {done}. {event.evidence}")
             case e.ModelChanged(status=e.ModelStatus.LOADING):
                 self._line(f"Loading {event.name}…")
 

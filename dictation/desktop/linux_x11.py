@@ -139,7 +139,6 @@ class X11Desktop:
             delivery = self._paste(text, info, how, started_s)
             if delivery is not None:
                 return delivery
-            self._never_paste.add(class_name)
         between = input_method(self._x.display.get_display_name())
         if between is InputMethod.COMPOSES or (between is InputMethod.PASSES and not self._is_on_layout(text)):
             # it would lose what we type: paste instead, whatever the rule says
@@ -157,7 +156,8 @@ class X11Desktop:
         return all(keysym_of(character) in strokes or character in "\n\t" for character in text)
 
     def _paste(self, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
-        """Paste; None when it is sure that this window did not and will not take it, so that typing is safe."""
+        """Paste; None when typing is safe instead: what the clipboard holds can't be saved now, or it is sure that this
+        window did not and will not take the text."""
         selection = self.clipboard.primary if info.is_terminal else self.clipboard.clipboard
         if self._loan is not None:
             # Chromium drops a paste whose clipboard changes while it is at it: two in a row keep their distance
@@ -189,6 +189,7 @@ class X11Desktop:
             return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text late", elapsed_ms(started_s))
         if has_read_keys and not loan.others_took and how.method is Method.AUTO:
             self.clipboard.withdraw(loan)
+            self._never_paste.add(info.names[-1] if info.names else "")
             return None
         if info.is_terminal:
             self.clipboard.settle(loan)

@@ -1124,10 +1124,6 @@
         <translation>Wählen Sie eine Funktionstaste, die rechte Strg-Taste oder eine Kombination wie Strg+Alt+Leertaste.</translation>
     </message>
     <message>
-        <source>Commands like `sayso toggle` do not reach this Sayso: {0} can&apos;t be made.</source>
-        <translation>Befehle wie `sayso toggle` erreichen dieses Sayso nicht: {0} lässt sich nicht anlegen.</translation>
-    </message>
-    <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
@@ -1310,10 +1306,6 @@
     <message>
         <source>Sayso does not answer. Is it just ending?</source>
         <translation>Sayso antwortet nicht. Endet es gerade?</translation>
-    </message>
-    <message>
-        <source>Sayso is running already.</source>
-        <translation>Sayso läuft schon.</translation>
     </message>
     <message>
         <source>See “display”.</source>
@@ -1596,6 +1588,14 @@
         <translation>Eine Eingabemethode ist gerade am Zusammensetzen, und das Fenster fügt nicht ein.</translation>
     </message>
     <message>
+        <source>Another Sayso runs already; commands like `sayso toggle` reach that one.</source>
+        <translation>Ein anderes Sayso läuft schon; Befehle wie `sayso toggle` erreichen jenes.</translation>
+    </message>
+    <message>
+        <source>Commands like `sayso toggle` do not reach this Sayso: {0} can&apos;t be made.</source>
+        <translation>Befehle wie `sayso toggle` erreichen dieses Sayso nicht: {0} lässt sich nicht anlegen.</translation>
+    </message>
+    <message>
         <source>Install wl-clipboard and, where the desktop&apos;s portal offers no RemoteDesktop, wtype or ydotool.</source>
         <translation>Installieren Sie wl-clipboard und, wo das Portal des Desktops kein RemoteDesktop bietet, wtype oder ydotool.</translation>
     </message>
@@ -1614,6 +1614,10 @@
     <message>
         <source>Recognition failed ({0}).</source>
         <translation>Die Erkennung ist fehlgeschlagen ({0}).</translation>
+    </message>
+    <message>
+        <source>Sayso runs, but does not answer. End it, and start it anew.</source>
+        <translation>Sayso läuft, antwortet aber nicht. Beenden Sie es und starten Sie es neu.</translation>
     </message>
     <message>
         <source>Send the token as `Authorization: Bearer TOKEN`. `sayso serve --show-token` prints it.</source>

@@ -98,3 +98,11 @@ def test_the_words_that_were_said_last_come_first_in_the_next_prompt_and_are_rem
     assert first == {"Sayso": 0.0, "Kubernetes": 0.0}
     assert second["Kubernetes"] > 0.0 == second["Sayso"]
     assert Vocabulary(paths.vocabulary_file()).terms(["Kubernetes"])[0].last_used_s > 0
+
+
+def test_beside_a_sayso_that_has_the_socket_it_starts_without_and_says_so(tmp_path, desktop):
+    s.save(s.Settings().changed({"recognition.model": "fake"}), paths.settings_file())
+    wiring = Wiring(spool=Spool(tmp_path / "spool"), build=lambda name, device: Words())
+    with App(wiring), App(wiring) as second:
+        assert [notice.code for notice in second.notices] == ["no_control"]
+        assert "runs already" in second.notices[0].message

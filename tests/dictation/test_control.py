@@ -65,7 +65,7 @@ def test_followers_get_every_event_in_order_and_a_gone_one_costs_nothing(served)
 
 def test_a_second_sayso_finds_the_first_and_shows_its_window(served):
     assert control.is_running()
-    with pytest.raises(ControlError, match="running already"):
+    with pytest.raises(ControlError, match="runs already"):
         control.Server(served.loop)
     control.ask({"do": "show"})
     assert served.shown.wait(5)
@@ -78,7 +78,7 @@ def test_a_wrong_request_gets_a_sentence_and_the_server_lives(served, request_):
     assert control.ask({"do": "status"})["state"] == "idle"
 
 
-@pytest.mark.parametrize("junk", [b"", b"\xff\xfe", b"[1, 2]", b"{" * 9000, b"x" * 100_000])
+@pytest.mark.parametrize("junk", [b"", b"\xff\xfe", b"[1, 2]", b"{" * 9000, b"x" * 100_000, b"[" * 9000])
 def test_junk_does_not_hurt_the_server(served, junk):
     with Client(control.address()) as client, contextlib.suppress(OSError):  # it may hang up while we send
         client.send_bytes(junk)
@@ -124,3 +124,23 @@ def test_files_are_opened_by_their_absolute_paths_only(served, tmp_path):
         with pytest.raises(ControlError, match="absolute paths"):
             control.ask({"do": "open", "files": files})
     assert len(served.opened) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a socket that nobody serves")
+@pytest.mark.parametrize("waiting", [0, 3])
+def test_a_sayso_that_is_stuck_is_there_but_does_not_answer(tmp_path, monkeypatch, waiting):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    monkeypatch.setattr(control, "ANSWER_S", 0.2)
+    path = Path(control.address())
+    path.parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as stuck, contextlib.ExitStack() as others:
+        stuck.bind(str(path))
+        stuck.listen(1)
+        for _ in range(waiting):  # as many as the system lets wait, and one more
+            other = others.enter_context(socket.socket(socket.AF_UNIX))
+            other.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                other.connect(str(path))
+        with pytest.raises(control.NoAnswer, match="does not answer"):
+            control.ask({"do": "status"})
+        assert control.is_running(), "a second one must not take its socket away"

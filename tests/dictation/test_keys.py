@@ -129,3 +129,14 @@ def test_a_key_that_can_not_be_bound_is_said_once(tmp_path, keys, taken):
         binder.close()
         dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
         assert len(dictation.of(e.Notice)) == 1
+
+
+def test_a_key_with_two_actions_does_the_first_one_only_and_that_is_said(tmp_path):
+    desk = Desk()
+    wanted = {"hotkeys.dictate": "F9", "hotkeys.insert_again": "f9", "hotkeys.cancel": "F9"}
+    with Dictation(tmp_path, wanted) as dictation:
+        binder = Binder(desk, lambda: dictation.loop.settings, dictation.loop.send, dictation.loop.publish)
+        desk.until({"F9"})
+        said = dictation.until(e.Notice, code="hotkey_refused").message
+        assert "f9" in said and "“Dictate”" in said
+        binder.close()

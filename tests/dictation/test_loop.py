@@ -517,3 +517,21 @@ def test_a_model_whose_disk_is_away_is_tried_again_with_the_next_take(tmp_path):
         away.clear()
         dictation.dictate(SPEECH, take=2)
         dictation.until(e.TextDelivered, take=2)
+
+
+def test_a_subscriber_that_fails_costs_neither_the_take_nor_the_others(dictation):
+    def fail(event):
+        raise OSError("nobody reads any more")
+
+    later = []
+    dictation.loop.subscribe(fail)
+    dictation.loop.subscribe(later.append)
+    dictation.dictate(sounds.clip("en/gcp-today"), take=1)
+    assert dictation.until(e.TextDelivered).text == dictation.editor.texts[0]
+    dictation.until(e.StateChanged, state=e.State.IDLE)
+    assert any(isinstance(event, e.TextDelivered) for event in later)
+
+
+def test_a_replacement_that_can_not_work_is_said_at_the_start(tmp_path):
+    with Dictation(tmp_path, {"rewrite.replacements": ({"find": "(", "replace": "x", "is_pattern": True},)}) as started:
+        assert "not a regular expression" in started.until(e.Notice, code="rewrite_rule").message

@@ -9,9 +9,15 @@ from hypothesis import strategies as st
 
 from dictation import settings as s
 from dictation.errors import SettingError
+from engine.languages import LANGUAGES
 
 
 def valid(setting):
+    codes = st.sampled_from(sorted(LANGUAGES))
+    if setting.widget == "language":
+        return codes | st.just("auto")
+    if setting.widget == "languages":
+        return st.lists(codes).map(tuple)
     return {
         "switch": st.booleans(),
         "whole": st.integers(int(setting.least or 0), int(setting.most or 9)),
@@ -144,3 +150,22 @@ def test_thousands_of_nested_brackets_are_only_damage(tmp_path):
     path.write_text("schema_version = 1\na = " + "[" * 5000)
     loaded = s.load(path)
     assert loaded.settings == s.Settings() and "damaged" in loaded.problems[0]
+
+
+@pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16", "utf-16-be"])
+def test_what_an_editor_on_windows_saved_is_read_whole(tmp_path, coding):
+    path = tmp_path / "settings.toml"
+    mark = b"\xfe\xff" if coding == "utf-16-be" else b""
+    path.write_bytes(mark + '[rewrite]\r\nremove_fillers = false\r\ntrailing_text = "ä"\r\n'.encode(coding))
+    loaded = s.load(path)
+    assert not loaded.problems
+    assert (loaded.settings["rewrite.remove_fillers"], loaded.settings["rewrite.trailing_text"]) == (False, "ä")
+
+
+def test_a_language_that_whisper_does_not_know_falls_back_and_is_said_at_the_start_not_after_a_dictation(tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text('[recognition]\nlanguage = "klingon"\nmy_languages = ["German", "en"]\n')
+    loaded = s.load(path)
+    assert loaded.settings["recognition.language"] == "auto"
+    assert loaded.settings["recognition.my_languages"] == ("de", "en"), "by name as well"
+    assert len(loaded.problems) == 1 and "klingon" in loaded.problems[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -340,3 +341,31 @@ def test_a_megabyte_of_random_bytes_comes_back_unchanged_through_the_clipboard(
     theirs.close()
     assert saved is not None
     assert saved[atom].data == data
+
+
+def test_a_text_that_is_copied_right_after_an_insertion_does_not_delay_the_next(
+    desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner
+) -> None:
+    window = desktop.reuse(Mousepad)
+    assert x11.insert("one ", x11.target(), How(Method.PASTE)).outcome is Outcome.DELIVERED
+    x11.clipboard.write_text("copied")
+    delivery = x11.insert("two", x11.target(), How(Method.PASTE))
+    assert delivery.outcome is Outcome.DELIVERED
+    assert delivery.elapsed_ms < 3000
+    assert window.text("one two") == "one two"
+    until("the copy", lambda: owner.read("clipboard") == b"copied")
+
+
+def test_a_clipboard_that_can_not_be_read_is_left_alone_and_the_next_text_is_pasted_again(
+    desktop: VirtualDesktop, x11: X11Desktop, owner: ClipboardOwner
+) -> None:
+    window = desktop.reuse(Mousepad)
+    before = owner.contents()
+    desktop.processes.signal("clipboard-owner", signal.SIGSTOP)
+    typed = x11.insert("one ", x11.target())
+    desktop.processes.signal("clipboard-owner", signal.SIGCONT)
+    assert (typed.outcome, typed.method) == (Outcome.DELIVERED, Method.TYPE)
+    pasted = x11.insert("two", x11.target())
+    assert (pasted.outcome, pasted.method) == (Outcome.DELIVERED, Method.PASTE)
+    assert window.text("one two") == "one two"
+    until("the old contents", lambda: owner.contents() == before)

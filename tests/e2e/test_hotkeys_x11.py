@@ -6,6 +6,7 @@ import queue
 from collections.abc import Iterator
 
 import pytest
+from Xlib import XK, X, display
 
 from dictation.desktop.contract import Binding, Hotkeys, KeyAction, KeyEvent, Outcome
 from dictation.desktop.linux_x11 import X11Desktop
@@ -191,3 +192,37 @@ def test_our_own_typing_is_not_taken_for_the_persons(
     assert watched.so_far() == []
     desktop.person.tap("Shift_L")
     assert watched.so_far() == once("dictate")
+
+
+@pytest.mark.parametrize("taken", ["Alt", "Control"])
+def test_escape_cancels_though_the_desktop_has_a_combination_with_it(
+    desktop: VirtualDesktop, watched: Watched, taken: str
+) -> None:
+    """GNOME has Alt+Escape, KDE and Xfce have Ctrl+Escape: a grab of Escape with any modifiers fails there."""
+    other = display.Display(desktop.environment["DISPLAY"])
+    escape = other.keysym_to_keycode(XK.XK_Escape)
+    other.screen().root.grab_key(
+        escape, X.Mod1Mask if taken == "Alt" else X.ControlMask, False, X.GrabModeAsync, X.GrabModeAsync
+    )
+    other.sync()
+    keys = watched.bind(Binding("cancel", "Escape", any_modifiers=True))
+    assert keys.refused == {}
+    for held in ((), ("Shift_L",), ("Caps_Lock",), ("Shift_L", "Control_L" if taken == "Alt" else "Alt_L")):
+        with desktop.person.holding(*held):
+            desktop.person.tap("Escape", held_s=0.01)
+        assert watched.so_far() == once("cancel"), held
+    desktop.person.tap("Caps_Lock")
+    with desktop.person.holding("Alt_L" if taken == "Alt" else "Control_L"):
+        desktop.person.tap("Escape", held_s=0.01)
+    assert watched.so_far() == []
+    other.close()
+
+
+def test_escape_of_another_program_is_refused(desktop: VirtualDesktop, watched: Watched) -> None:
+    other = display.Display(desktop.environment["DISPLAY"])
+    escape = other.keysym_to_keycode(XK.XK_Escape)
+    other.screen().root.grab_key(escape, 0, False, X.GrabModeAsync, X.GrabModeAsync)
+    other.sync()
+    refused = watched.bind(Binding("cancel", "Escape", any_modifiers=True)).refused
+    assert "taken by another program" in refused["cancel"]
+    other.close()

@@ -306,6 +306,9 @@ class X11Clipboard:
 
     def _own(self, selection: int, contents: Contents, since: int = 0, loan: Loan | None = None) -> None:
         since = since or self._x.server_time()
+        before = self._owned.get(selection)
+        if before is not None and before.loan not in (None, loan) and not before.loan.over.is_set():
+            self._retire(before.loan, since, LoanState.RETURNED)  # the next paste waits for it to be over
         # taken anew even if it is ours: that is how others notice that the contents changed
         self._x.window.set_selection_owner(selection, since)
         self._owned[selection] = _Owned(contents, since, loan)

@@ -23,7 +23,7 @@ from Xlib.ext import xinput
 from Xlib.protocol import rq
 
 from dictation.desktop.contract import Binding, HotkeyError, KeyAction, KeyEvent
-from dictation.desktop.keys import Chord, parse
+from dictation.desktop.keys import MODIFIER_ORDER, Chord, parse
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.keyboard import Keyboard, keysym_of
 
@@ -302,13 +302,15 @@ class X11Hotkeys:
         for keycode, mask in self._grabs - all_wanted:
             self._x.root.ungrab_key(keycode, mask)
         kept = self._grabs & all_wanted
-        for action, grabs in wanted.items():
-            if not self._grab(grabs - kept):
-                keys = next(b.binding.keys for b in bound if b.binding.action == action)
-                self.refused[action] = f"{keys} is taken by another program; choose another key in the settings."
-                bound = [b for b in bound if b.binding.action != action]
-            else:
-                kept |= grabs
+        for place in [b for b in bound if b.binding.action in wanted]:
+            granted = self._granted(place, wanted[place.binding.action], kept)
+            if not granted:
+                keys = place.binding.keys
+                self.refused[place.binding.action] = (
+                    f"{keys} is taken by another program; choose another key in the settings."
+                )
+                bound.remove(place)
+            kept |= granted
         self._grabs = kept
         self._bound = bound
         self._x.display.sync()
@@ -342,6 +344,34 @@ class X11Hotkeys:
         if place.binding.any_modifiers:
             return {(place.keycode, X.AnyModifier)}
         return {(place.keycode, place.mask | lock) for lock in self._keyboard.lock_masks()}
+
+    def _granted(self, place: _Bound, wanted: set[tuple[int, int]], kept: set[tuple[int, int]]) -> set[tuple[int, int]]:
+        """What could be grabbed of what is wanted; nothing when the key itself is another program's.
+
+        A grab with any modifiers fails as a whole where somebody has one of them, and every desktop has Alt+Escape or
+        Ctrl+Escape; then each combination that is free is grabbed by itself.
+        """
+        if self._grab(wanted - kept):
+            return wanted
+        if not place.binding.any_modifiers:
+            return set()
+        locks = self._keyboard.lock_masks()
+        granted: set[tuple[int, int]] = set()
+        for combination in self._combinations():
+            grabs = {(place.keycode, combination | lock) for lock in locks}
+            if self._grab(grabs):
+                granted |= grabs
+            elif not combination:
+                return set()
+        return granted
+
+    def _combinations(self) -> list[int]:
+        """Every set of modifiers as a mask, none first."""
+        masks = [0]
+        for name in MODIFIER_ORDER:
+            mask = self._mask(Chord(frozenset({name}), "Space"))
+            masks += [before | mask for before in masks]
+        return masks
 
     def _grab(self, grabs: set[tuple[int, int]]) -> bool:
         """All of them or none."""
