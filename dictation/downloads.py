@@ -11,6 +11,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -167,6 +168,8 @@ class Downloads:
             self._end(job, "failed", str(error))
         except OSError as error:
             self._end(job, "failed", f"The download can't be written: {error.strerror or error}.")
+        except Exception as error:  # noqa: BLE001 - top of the thread; else it would look as if it went on
+            self._end(job, "failed", f"A fault in Sayso: {type(error).__name__}: {error}")
 
     def _end(self, job: Job, status: Status, message: str = "") -> None:
         with self._lock:
@@ -177,7 +180,8 @@ class Downloads:
         self._publish(job.event())
 
     def _save(self) -> None:
-        with self._lock:
+        """As far as the disk lets it: a full one must not cost the download itself."""
+        with self._lock, suppress(OSError):
             open_jobs = [{"name": job.name, "file": hub.plan(job.file)} for job in self._jobs.values()]
             write_text(_file(), json.dumps(open_jobs, indent=1))
 

@@ -76,7 +76,9 @@ def adopt(folder: Path, name: str = "") -> Adopted:
         raise refusals[0]
     if not found:
         raise ModelFileError(f"There is no Whisper that Sayso knows in {folder} or below it.")
-    models = tuple(_register(path, name or own, quant) for path, (own, quant) in found.items())
+    models = tuple(
+        store.known_as(path) or store.register_beside(path, name or own, quant) for path, (own, quant) in found.items()
+    )
     return Adopted(models, tuple(convertible))
 
 
@@ -104,16 +106,3 @@ def _name(path: Path, own: str, quant: str) -> str:
             named = quant_in_name(path.name)
             return store.plain_name(name_of(RemoteFile(f"{found[1]}/{found[2]}", "", path.name, 0, None, named)))
     return store.plain_name(own.removesuffix(f"-{quant}") or path.stem)
-
-
-def _register(path: Path, name: str, quant: str) -> InstalledModel:
-    """Known under its name, or under a numbered one where that name is another file's."""
-    known = {model.label: model for model in (*store.installed(), *store.absent())}
-    for model in known.values():
-        if model.path.resolve() == path.resolve():
-            return model
-    numbered, number = name, 1
-    while (f"{numbered}:{quant}" if quant else numbered) in known:
-        number += 1
-        numbered = f"{name}-{number}"
-    return store.register(path, numbered, quant)

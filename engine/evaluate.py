@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from engine.audio import SAMPLE_RATE_HZ, read_clip
-from engine.errors import ManifestError, MissingExtraError
+from engine.errors import AudioError, ManifestError, MissingExtraError, OptionError
+from engine.languages import language_code
 from engine.runtime import F32
 from engine.transcript import Transcript
 
@@ -126,20 +127,22 @@ def read_clips(source: Path, *, scored_only: bool = True) -> list[LabelledClip]:
 
     transcripts.tsv: columns file, lang, text and, if there, wer ("n": left out when `scored_only`).
     manifest.jsonl: objects {"id", "audio", "ref_text", "language"}; audio is relative to the manifest.
-    Raises ManifestError.
+    Raises ManifestError, with the line: figures over a list that is only half understood would be figures of another.
     """
     table = source
     if source.is_dir():
         table = next((path for name in CLIP_LISTS if (path := source / name).exists()), source / CLIP_LISTS[0])
     try:
-        with table.open(encoding="utf-8", newline="") as lines:
+        with table.open(encoding="utf-8-sig", newline="") as lines:
             clips = list(_rows(table, lines, scored_only) if table.suffix == ".tsv" else _items(table, lines))
     except FileNotFoundError as error:
-        raise ManifestError(f"There is no list of clips {table}.") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ManifestError(
-            f"{table} is no list of clips: it must be a transcripts.tsv or a manifest.jsonl."
+            f"There is no list of clips {table}; it is a transcripts.tsv or a manifest.jsonl."
         ) from error
+    except OSError as error:
+        raise ManifestError(f"{table} can't be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise ManifestError(f"{table} is not UTF-8. Save it as UTF-8.") from error
     seen: set[str] = set()
     for clip in clips:
         if clip.id in seen:
@@ -149,14 +152,39 @@ def read_clips(source: Path, *, scored_only: bool = True) -> list[LabelledClip]:
 
 
 def _rows(table: Path, lines: Iterable[str], scored_only: bool) -> Iterator[LabelledClip]:
-    for row in csv.DictReader(lines, delimiter="\t"):
-        if row.get("wer") != "n" or not scored_only:
-            yield LabelledClip(row["file"], table.parent / row["file"], row["text"], row["lang"])
+    rows = csv.DictReader(lines, delimiter="\t")
+    try:
+        if missing := {"file", "lang", "text"} - set(rows.fieldnames or ()):
+            raise ManifestError(f"{table}: its first line must name the columns {', '.join(sorted(missing))}.")
+        for row in rows:
+            if row.get("wer") != "n" or not scored_only:
+                yield _clip(table, rows.line_num, row["file"], row["file"], row["text"], row["lang"])
+    except csv.Error as error:
+        raise ManifestError(f"{table}, line {rows.line_num}: a quotation mark before it is not closed.") from error
 
 
 def _items(table: Path, lines: Iterable[str]) -> Iterator[LabelledClip]:
-    for item in (json.loads(line) for line in lines if line.strip()):
-        yield LabelledClip(item["id"], table.parent / item["audio"], item["ref_text"], item["language"])
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+        except (ValueError, RecursionError):
+            item = None
+        if not isinstance(item, dict):
+            raise ManifestError(f"{table}, line {number}: this is no JSON object.")
+        id_ = str(item["id"]) if isinstance(item.get("id"), int) else item.get("id")
+        yield _clip(table, number, id_, item.get("audio"), item.get("ref_text"), item.get("language"))
+
+
+def _clip(table: Path, line: int, id_: object, audio: object, text: object, language: object) -> LabelledClip:
+    named = {"id": id_, "audio": audio, "text": text, "language": language}
+    if wrong := [name for name, value in named.items() if not isinstance(value, str) or "\0" in value]:
+        raise ManifestError(f"{table}, line {line}: {' and '.join(wrong)} must be there, and a text.")
+    try:
+        return LabelledClip(str(id_), table.parent / str(audio), str(text), language_code(str(language)))
+    except OptionError as error:
+        raise ManifestError(f"{table}, line {line}: {error}") from error
 
 
 def shard(clips: Sequence[LabelledClip], index: int, count: int) -> list[LabelledClip]:
@@ -170,10 +198,22 @@ def evaluate(
     clips: Iterable[LabelledClip],
     transcribe: Callable[[F32, LabelledClip], Transcript],
     change: Callable[[F32, LabelledClip], F32] = lambda samples, _: samples,
+    unreadable: Callable[[LabelledClip, AudioError], None] | None = None,
 ) -> Iterator[Result]:
-    """Decode and count clip after clip. `change` is applied to the samples first: to mix noise in, for example."""
+    """Decode and count clip after clip.
+
+    change: applied to the samples first: to mix noise in, for example. unreadable: told of a clip whose sound can't be
+    read, which then is passed over; None: the AudioError is raised.
+    """
     for clip in clips:
-        samples = change(read_clip(clip.path), clip)
+        try:
+            samples = read_clip(clip.path)
+        except AudioError as error:
+            if unreadable is None:
+                raise
+            unreadable(clip, error)
+            continue
+        samples = change(samples, clip)
         start = time.perf_counter()
         transcript = transcribe(samples, clip)
         wall_ms = (time.perf_counter() - start) * 1000

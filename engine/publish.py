@@ -88,11 +88,14 @@ def read_folder(folder: Path) -> Collection:
         raise PublishError(
             f"There is no GGUF file in {folder}; `sayso models quantize-all SOURCE -o {folder}` makes some."
         )
-    beside = tuple(sorted(path.name for path in folder.iterdir() if BESIDE.fullmatch(path.name)))
+    beside = tuple(sorted(path.name for path in folder.iterdir() if BESIDE.fullmatch(path.name) and path.is_file()))
     has_tokenizer = any(name in beside for name in TOKENIZERS)
     models = tuple(_read_model(path, has_tokenizer) for path in paths)
     readme = folder / "README.md"
-    text = readme.read_text("utf-8") if readme.exists() else None
+    try:
+        text = readme.read_text("utf-8") if readme.is_file() else None
+    except UnicodeDecodeError as error:
+        raise PublishError("README.md is not UTF-8. Save it as UTF-8.") from error
     front = _front_matter(text) if text else {}
     declared = [_declaration("README.md", front, text or "")]
     config = _json(folder / "config.json")
@@ -133,25 +136,28 @@ def _front_matter(text: str) -> dict[str, Any]:
     found = re.match(r"---\r?\n(.*?)\r?\n---\r?\n", text, re.DOTALL)
     try:
         front = yaml.safe_load(found[1]) if found else {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a 13th month
         raise PublishError("README.md begins with metadata that are no YAML; mend the part between the ---.") from error
     return front if isinstance(front, dict) else {}
 
 
 def _json(path: Path) -> dict[str, Any]:
-    if not path.exists():
+    if not path.is_file():
         return {}
     try:
         content = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PublishError(f"{path.name} is no JSON; mend it, or take it out of the folder.") from error
     return content if isinstance(content, dict) else {}
 
 
 def _declaration(where: str, content: Mapping[str, Any], text: str = "") -> Declared:
     """`license`, `quants` (names, or names to files) and `files` of a document; also the GGUF files its text names."""
-    quants = content.get("quants") or ()
-    files = [str(name) for name in content.get("files") or ()]
+    quants, files = content.get("quants") or (), content.get("files") or ()
+    for name, value in (("quants", quants), ("files", files)):
+        if not isinstance(value, Mapping | list | tuple):
+            raise PublishError(f"{where}: {name} must be a list of names.")
+    files = [str(name) for name in files]
     if isinstance(quants, Mapping):
         files += [str(file) for file in quants.values()]
     files += sorted(set(_FILE_IN_TEXT.findall(text)))
@@ -163,7 +169,8 @@ def _read_measured(folder: Path) -> dict[str, Measured]:
     """From the report that `sayso eval --report` wrote into the folder, or into one inside it."""
     found: dict[str, Measured] = {}
     for path in sorted([*folder.glob("report.json"), *folder.glob("*/report.json")]):
-        for item in _json(path).get("models", ()):
+        models = _json(path).get("models")
+        for item in models if isinstance(models, list) else ():
             try:
                 score = item["score"]
                 if item["size_bytes"] == (folder / item["file"]).stat().st_size:  # else of another file
@@ -288,6 +295,16 @@ def _commands(models: Sequence[ModelFile], base: str) -> str:
     return text if lines or others else ""
 
 
+def check_name(repo: str) -> None:
+    """Raises HubError for what the Hub takes for no name."""
+    from huggingface_hub.utils._validators import validate_repo_id
+
+    from engine.hub import plain_words
+
+    with plain_words(repo):
+        validate_repo_id(repo)
+
+
 def publish(
     folder: Path, repo: str, *, private: bool = True, show_progress: bool = False, endpoint: str | None = None
 ) -> str:
@@ -305,6 +322,7 @@ def publish(
 
     from engine.hub import plain_words
 
+    check_name(repo)
     collection = read_folder(folder)
     if found := problems(collection):
         raise PublishError(" ".join(found))

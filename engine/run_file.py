@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -76,13 +77,38 @@ class RunFile(Generic[C]):
         return [kind(**item) for item in self._under(key) if set(item) == names]
 
     def _append(self, item: dict[str, Any]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a+b") as file:
-            # Begin on a line of its own, after a crash too
-            if file.tell() and not self._ends_with_newline():
-                file.write(b"\n")
-            # of a name that is no valid text, "\udcff" is left, which JSON reads back as it was
-            file.write(json.dumps(item, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
+        # of a name that is no valid text, "\udcff" is left, which JSON reads back as it was
+        line = json.dumps(item, ensure_ascii=False).encode(errors="backslashreplace") + b"\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b") as file:
+                # Begin on a line of its own, after a crash too
+                file.write(line if not file.tell() or self._ends_with_newline() else b"\n" + line)
+        except OSError as error:
+            raise self.ERROR(
+                f"{self.path} can't be written: {error.strerror or error}. What is done is kept; the same command goes "
+                "on from there."
+            ) from error
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes from adding to this run. Raises `ERROR` where one does."""
+        import filelock
+
+        lock = filelock.FileLock(self.path.with_name(f".{self.path.name}.lock"), timeout=0)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise self.ERROR(f"Another `{self.COMMAND}` is writing {self.path}; wait for it, or stop it.") from error
+        except OSError as error:
+            raise self.ERROR(f"{self.path} can't be written: {error.strerror or error}.") from error
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                Path(lock.lock_file).unlink()
+            lock.release()
 
     def _ends_with_newline(self) -> bool:
         with self.path.open("rb") as file:

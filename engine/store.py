@@ -12,9 +12,10 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 
 import platformdirs
@@ -155,24 +156,50 @@ def first_model() -> str:
 
 
 def register(path: Path, name: str, quant: str) -> InstalledModel:
-    """Make a GGUF known under a name where it lies; the file is neither copied nor changed."""
-    stem = f"{name}-{quant}" if quant else name
+    """Make a GGUF known under a name where it lies; the file is neither copied nor changed.
+
+    Another file of that name in the models folder keeps it, and this one gets a number; one that was registered gives
+    way to this one.
+    """
+    taken = {file.stem for file in _bundles(models_dir()) if file.resolve() != path.resolve()}
     with _changing_register() as entries:
+        stem = _free_stem(name, quant, taken)
         entries[stem] = path.absolute()
     return _described(stem, path.absolute())
 
 
+def register_beside(path: Path, name: str, quant: str) -> InstalledModel:
+    """`register`, but every other file keeps its name, whether it is there now or not."""
+    others = [model for model in (*installed(), *absent()) if model.path.resolve() != path.resolve()]
+    stem = _free_stem(name, quant, {model.label.replace(":", "-") for model in others})
+    return register(path, stem.removesuffix(f"-{quant}") if quant else stem, quant)
+
+
+def known_as(path: Path) -> InstalledModel | None:
+    """The model that a file is, if it is one already."""
+    return next((model for model in installed() if model.path.resolve() == path.resolve()), None)
+
+
+def _free_stem(name: str, quant: str, taken: Collection[str]) -> str:
+    """<name>-<quant>, or <name>-2-<quant> and so on where that is taken."""
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    stems = (f"{numbered}-{quant}" if quant else numbered for numbered in names)
+    return next(stem for stem in stems if stem not in taken)
+
+
 def remove(label: str) -> InstalledModel:
-    """Delete an installed model ("base:Q8_0", or "base" where there is one of that name only).
+    """Delete an installed model ("base:Q8_0", or "base" where there is one of that name only, or its file's path).
 
     A registered file is forgotten and stays where it is. Raises ModelNotFoundError where the name fits none or several.
     """
-    fitting = [model for model in (*installed(), *absent()) if label in (model.name, model.label)]
+    names = (label, str(Path(label).expanduser().absolute()))
+    fitting = [m for m in (*installed(), *absent()) if label in (m.name, m.label) or str(m.path) in names]
     if not fitting:
         find(label)  # says what is installed
         raise ModelNotFoundError(f"{label} is not an installed model; `sayso models list` shows them.")
     if len(fitting) > 1:
-        choice = ", ".join(model.label for model in fitting)
+        labels = [model.label for model in fitting]
+        choice = ", ".join(labels if len(set(labels)) > 1 else [str(model.path) for model in fitting])
         raise ModelNotFoundError(f"{label} is installed as {choice}: say which one to remove.")
     (model,) = fitting
     if model.path in _registered().values():
@@ -232,9 +259,10 @@ def import_file(
 
     file = main_file(source)
     checkpoint = load(file)
-    name = plain_name(name or checkpoint.name or file.stem)
     if sniff(file) == Kind.GGUF and not preset:
-        return register(file, name, checkpoint.quant)
+        there = None if name else known_as(file)
+        return there or register_beside(file, plain_name(name or checkpoint.name or file.stem), checkpoint.quant)
+    name = plain_name(name or checkpoint.name or file.stem)
     path = models_dir() / f"{name}-{preset or checkpoint.quant}.gguf"
     checkpoint = replace(checkpoint, name=name)
     export(checkpoint, preset or SAME, path, progress and (lambda done, total: progress(name, done, total)))

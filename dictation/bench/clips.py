@@ -17,6 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +36,7 @@ MANIFEST, TABLE = "manifest.jsonl", "transcripts.tsv"
 SOUNDS = frozenset({".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aiff", ".aif", ".w64", ".caf"})
 SETTABLE = ("recognition.", "rewrite.")  # by a clip, which may come from a stranger
 NOT_SETTABLE = ("recognition.model", "recognition.device")
-MOST_LINE_CHARS = 1_000_000
+MOST_ID_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,8 @@ def _text(item: Mapping[str, Any], key: str) -> str:
         value = str(value)
     if not isinstance(value, str) or "\0" in value:
         raise ClipError(f"{key} must be a text.")
+    if key == "id" and (len(value) > MOST_ID_CHARS or any(unicodedata.category(c) == "Cc" for c in value)):
+        raise ClipError(f"its id must be one line of at most {MOST_ID_CHARS} characters.")
     return value
 
 
@@ -232,7 +235,10 @@ def _table(path: Path) -> Iterator[Clip | str]:
     if missing:
         yield f"{path} has no column {' and no column '.join(sorted(missing))}: its first line names the columns."
         return
-    for row in rows:
+    for row in _read(rows, path):
+        if isinstance(row, str):
+            yield row
+            return
         if "\n" in (row["text"] or ""):
             yield f"{path}, line {rows.line_num}: a quotation mark before it is not closed."
             continue
@@ -247,6 +253,14 @@ def _table(path: Path) -> Iterator[Clip | str]:
             yield clip_of(item, path.parent)
         except (DictationError, OptionError) as error:
             yield f"{path}, line {rows.line_num}: {error}"
+
+
+def _read(rows: csv.DictReader[str], path: Path) -> Iterator[dict[str, str] | str]:
+    """The rows, or a sentence where the rest can't be read as such."""
+    try:
+        yield from rows
+    except csv.Error:
+        yield f"{path}, line {rows.line_num}: a quotation mark before it is not closed."
 
 
 def _sounds(folder: Path) -> Iterator[Clip | str]:

@@ -116,7 +116,7 @@ def _counterpart(run: BenchRun, runs: Sequence[BenchRun], baseline: Sequence[Ben
 
 def _bound(limit: Limit, run: BenchRun) -> Verdict:
     now = METRICS[limit.metric][0](figures(run))
-    failed = now is not None and now > limit.amount
+    failed = now is None or now > limit.amount  # what can't be measured has not been shown to be good
     return Verdict(limit, run, failed, now, clips=_worst(limit.metric, run) if failed else ())
 
 
@@ -134,7 +134,7 @@ def _compare(limit: Limit, run: BenchRun, before: BenchRun) -> Verdict:
     figure = METRICS[limit.metric][0]
     value, value_before = figure(figures(now)), figure(figures(was))
     if value is None or value_before is None:
-        return Verdict(limit, run, False, value, value_before)
+        return Verdict(limit, run, value is None and value_before is not None, value, value_before)
     if limit.metric not in _STATISTICS:  # counted, or one for the whole run: nothing to swap
         allowed = value_before * (1 + limit.amount / 100) if limit.percent else value_before + limit.amount
         failed = value > allowed

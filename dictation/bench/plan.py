@@ -61,12 +61,15 @@ def carry_out(plan: Plan, clips: ClipSet, folder: Path, watch: Watch) -> list[Be
 
     Raises BenchError, and EngineError for a model that can't be used.
     """
-    files = []
+    files: list[BenchFile] = []
+    models: dict[str, Path] = {}  # by the names that they have in the report
     for name in plan.models:
         given = Path(name).expanduser()
         model = main_file(given if given.exists() else store.find(name))
         # a folder's file is called model.safetensors or so: the folder has the name
         file_name = given.name if given.is_dir() else model.name
+        if models.setdefault(file_name, model) != model:
+            raise BenchError(f"{models[file_name]} and {model} would have one name in the report; rename one of them.")
         checkpoint = load(model)
         usable = [clip for clip in clips.clips if checkpoint.is_multilingual or clip.language in ("en", "")]
         if left_out := len(clips.clips) - len(usable):
@@ -91,8 +94,9 @@ def carry_out(plan: Plan, clips: ClipSet, folder: Path, watch: Watch) -> list[Be
         for mode in plan.modes:
             stem = store.plain_name(conditions.model)
             file = BenchFile(folder / f"{stem}.{mode}{'.typed' if plan.typed else ''}.jsonl")
-            file.begin(replace(conditions, mode=mode))
-            _replay(plan, mode, usable, file, job, watch)
+            with file.alone():
+                file.begin(replace(conditions, mode=mode))
+                _replay(plan, mode, usable, file, job, watch)
             files.append(file)
     return files
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dictation.cli import DONE, FAILED, say, wrong_use
 from dictation.commands.verbs import add_verb
+from dictation.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from dictation.history import Entry, History
@@ -79,8 +79,8 @@ def _list(arguments: argparse.Namespace) -> int:
     from engine.audio import open_sound
     from engine.errors import AudioError
 
-    with tempfile.TemporaryDirectory(prefix="sayso-") as unpacked:
-        found = read_set(arguments.set, Path(unpacked))
+    with scratch_folder() as unpacked:
+        found = read_set(arguments.set, unpacked)
         width = max((len(clip.id) for clip in found.clips), default=0)
         for clip in found.clips:
             try:
@@ -92,7 +92,8 @@ def _list(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print(json.dumps(item_of(clip, str(clip.path)) | {"seconds": round(seconds, 3)}, ensure_ascii=False))
             else:
-                text = clip.text if clip.scored else f"({clip.text or 'nobody wrote down what is said'})"
+                text = " ".join(clip.text.split())
+                text = text if clip.scored else f"({text or 'nobody wrote down what is said'})"
                 print(f"{clip.id:{width}}  {seconds:7.1f} s  {clip.language or '?':4}  {text}")
         for problem in found.problems:
             say(problem)
@@ -105,8 +106,8 @@ def _check(arguments: argparse.Namespace) -> int:
     from engine.evaluate import require_extra
 
     require_extra()
-    with tempfile.TemporaryDirectory(prefix="sayso-") as unpacked:
-        found = read_set(arguments.set, Path(unpacked))
+    with scratch_folder() as unpacked:
+        found = read_set(arguments.set, unpacked)
         problems = 0
         for sentence in check(found):
             problems += 1
@@ -120,8 +121,8 @@ def _pack(arguments: argparse.Namespace) -> int:
     from dictation.bench.clips import read_set
     from dictation.bench.collect import pack
 
-    with tempfile.TemporaryDirectory(prefix="sayso-") as unpacked:
-        found = read_set(arguments.set, Path(unpacked))
+    with scratch_folder() as unpacked:
+        found = read_set(arguments.set, unpacked)
         for problem in found.problems:
             say(problem)
         n = pack(found, arguments.ids, arguments.output)

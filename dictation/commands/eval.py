@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dictation.cli import DONE, say, wrong_use
+from dictation.cli import DONE, FAILED, say, wrong_use
 from dictation.commands.recognition import add_audio_context_option, add_device_option
 from dictation.scratch import scratch_folder
 
@@ -55,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from engine import evaluate, report
+    from engine.report import EvaluationFile
 
     evaluate.require_extra()
     if arguments.models[0] == MERGE:
@@ -65,12 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
         return DONE
     if arguments.clips is None:
         return wrong_use("which clips? Name a transcripts.tsv, a manifest.jsonl or a folder with --clips")
+    if arguments.report and arguments.report.exists() and not arguments.report.is_dir():
+        return wrong_use(f"--report names a folder, and {arguments.report} is a file.")
     with scratch_folder() as temporary:
-        folder = arguments.report or temporary
-        files = [_in_own_process(job) for job in _jobs(arguments, folder)]
+        jobs = _jobs(arguments, arguments.report or temporary)
+        unread = sum(_in_own_process(job) for job in jobs)
         # of a shard the results are kept for `merge`; shards may share the folder
-        _show(report.gather(files), arguments, write=arguments.report if arguments.shard == (1, 1) else None)
-    return DONE
+        evaluations = report.gather([EvaluationFile(job.results) for job in jobs])
+        _show(evaluations, arguments, write=arguments.report if arguments.shard == (1, 1) else None)
+    return FAILED if unread else DONE
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ class _Job:
 
 def _jobs(arguments: argparse.Namespace, folder: Path) -> list[_Job]:
     from engine import store
-    from engine.errors import ManifestError
+    from engine.errors import ManifestError, ReportError
     from engine.evaluate import read_clips
     from engine.formats.sniff import main_file
 
@@ -98,16 +102,19 @@ def _jobs(arguments: argparse.Namespace, folder: Path) -> list[_Job]:
         raise ManifestError(f"{arguments.clips} lists no clips.")
     index, count = arguments.shard
     suffix = "" if count == 1 else f".{index}-of-{count}"
-    jobs = []
+    jobs: list[_Job] = []
     for text in arguments.models:
         path = Path(text).expanduser()
         model = main_file(path if path.exists() else store.find(text))
         # a folder's file is called model.safetensors or so: the folder has the name
         stem = store.plain_name(path.name if path.is_dir() else model.stem)
+        results = folder / f"{stem}{suffix}.jsonl"
+        if twin := next((job.model for job in jobs if job.results == results and job.model != model), None):
+            raise ReportError(f"{twin} and {model} would have one name in the report; give one of them another.")
         jobs.append(
             _Job(
                 model=model,
-                results=folder / f"{stem}{suffix}.jsonl",
+                results=results,
                 clips=tuple(clips),
                 shard=arguments.shard,
                 device=arguments.device,
@@ -119,14 +126,13 @@ def _jobs(arguments: argparse.Namespace, folder: Path) -> list[_Job]:
     return jobs
 
 
-def _in_own_process(job: _Job) -> EvaluationFile:
-    """So that the memory measured is this model's alone."""
+def _in_own_process(job: _Job) -> int:
+    """So that the memory measured is this model's alone. Returns how many clips can't be read."""
     from engine.errors import ReportError
-    from engine.report import EvaluationFile
 
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
-            left_out = pool.submit(_evaluate, job).result()
+            left_out, unread = pool.submit(_evaluate, job).result()
         except BrokenProcessPool as error:
             raise ReportError(
                 f"The process that ran {job.model.name} ended early; perhaps memory was full. What it had done is kept."
@@ -137,44 +143,57 @@ def _in_own_process(job: _Job) -> EvaluationFile:
             raise
     if left_out:
         say(f"{job.model.name} knows English only; clips left out for their language: {left_out}.")
-    return EvaluationFile(job.results)
+    for sentence in unread:
+        say(f"{job.model.name}: {sentence}")
+    return len(unread)
 
 
-def _evaluate(job: _Job) -> int:
-    """Decode what has no result yet. Returns how many clips the model has no language for."""
-    import time
-
-    import engine
-    from engine.decode import DecodingOptions
-    from engine.evaluate import evaluate, peak_memory_bytes, shard
+def _evaluate(job: _Job) -> tuple[int, list[str]]:
+    """Decode what has no result yet. Returns how many clips the model has no language for, and which can't be read."""
+    from engine.evaluate import shard
     from engine.formats.load import load
-    from engine.report import EvaluationFile, Session
-    from engine.runtime import F32
-    from engine.transcript import Transcript
+    from engine.report import EvaluationFile
 
     checkpoint = load(job.model)
     clips = [clip for clip in job.clips if checkpoint.is_multilingual or clip.language == "en"]
     file = EvaluationFile(job.results)
-    file.begin(_conditions(job, checkpoint, clips))
-    missing = file.missing(shard(clips, *job.shard))
-    if missing:
-        began = time.perf_counter()
-        transcriber = engine.load(job.model, job.device)
-        transcriber.warm_up()
-        load_ms = (time.perf_counter() - began) * 1e3
+    with file.alone():
+        file.begin(_conditions(job, checkpoint, clips))
+        missing = file.missing(shard(clips, *job.shard))
+        unread = _decode(job, missing, file) if missing else []
+    return len(job.clips) - len(clips), unread
 
-        def transcribe(samples: F32, clip: LabelledClip) -> Transcript:
-            language = None if job.detect_language else clip.language
-            options = DecodingOptions(language=language, temperatures=(0.0,), audio_context=job.audio_context)
-            return transcriber.transcribe(samples, options)
 
-        try:
-            for result in _with_bar(evaluate(missing, transcribe), job, len(missing)):
-                file.append(result)
-        finally:
-            file.end(Session(transcriber.device, load_ms, peak_memory_bytes()))
-            transcriber.close()
-    return len(job.clips) - len(clips)
+def _decode(job: _Job, missing: Sequence[LabelledClip], file: EvaluationFile) -> list[str]:
+    """Returns a sentence for each clip that can't be read."""
+    import time
+
+    import engine
+    from engine.decode import DecodingOptions
+    from engine.evaluate import evaluate, peak_memory_bytes
+    from engine.report import Session
+    from engine.runtime import F32
+    from engine.transcript import Transcript
+
+    unread: list[str] = []
+    began = time.perf_counter()
+    transcriber = engine.load(job.model, job.device)
+    transcriber.warm_up()
+    load_ms = (time.perf_counter() - began) * 1e3
+
+    def transcribe(samples: F32, clip: LabelledClip) -> Transcript:
+        language = None if job.detect_language else clip.language
+        options = DecodingOptions(language=language, temperatures=(0.0,), audio_context=job.audio_context)
+        return transcriber.transcribe(samples, options)
+
+    try:
+        results = evaluate(missing, transcribe, unreadable=lambda _, error: unread.append(str(error)))
+        for result in _with_bar(results, job, len(missing)):
+            file.append(result)
+    finally:
+        file.end(Session(transcriber.device, load_ms, peak_memory_bytes()))
+        transcriber.close()
+    return unread
 
 
 def _conditions(job: _Job, checkpoint: Checkpoint, clips: Sequence[LabelledClip]) -> Run:

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("--json", action="store_true", help="one JSON object, for scripts")
 
     verb = add_verb(verbs, "remove", _remove, "delete models from Sayso's folder; files elsewhere are only forgotten")
-    verb.add_argument("models", nargs="+", metavar="MODEL", help="an installed model (base, base:Q8_0)")
+    verb.add_argument("models", nargs="+", metavar="MODEL", help="an installed model (base, base:Q8_0), or its file")
 
     verb = add_verb(verbs, "where", _where, "show the models folder, or a model's file")
     verb.add_argument("model", nargs="?", help="an installed model")
@@ -110,7 +110,7 @@ def _list_remote(arguments: argparse.Namespace) -> int:
 def _pull(arguments: argparse.Namespace) -> int:
     from dictation.cli import DONE, say
     from dictation.model_facts import free_memory_bytes
-    from engine import catalog, hub, remote
+    from engine import catalog, hub, remote, store
     from engine.install import install, name_of
 
     name, _, quant = arguments.model.partition(":")
@@ -130,7 +130,8 @@ def _pull(arguments: argparse.Namespace) -> int:
         name = name_of(file)
     bar = progress_bars()
     pulled = install(file, name, on_progress=lambda p: bar(name, p.done_bytes, p.total_bytes) if bar else None)
-    say(f"{name} is {pulled.outcome}: {pulled.path}")
+    found = store.known_as(pulled.path) if pulled.path else None
+    say(f"{found.label if found else name} is {pulled.outcome}: {pulled.path}")
     return DONE
 
 

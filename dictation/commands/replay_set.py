@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dictation.cli import DONE, FAILED, INTERRUPTED, say, wrong_use
+from dictation.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from dictation.bench.figures import BenchRun
@@ -67,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         return wrong_use("--language, --translate and --json are for a single clip; --settings sets them for a set.")
     if arguments.report and arguments.report.exists() and not arguments.report.is_dir():
         return wrong_use(f"--report names a folder, and {arguments.report} is a file.")
+    if arguments.report and arguments.baseline and _is_inside(arguments.baseline, arguments.report):
+        return wrong_use("--baseline and --report name the same report: an earlier one is needed to compare with.")
     evaluate.require_extra()
     plan = _plan(arguments)
     limits = [gate.parse(text) for text in arguments.fail_if]
@@ -75,14 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
         limits = [gate.parse(text) for text in gate.DEFAULT]
     if baseline is None and (relative := next((limit for limit in limits if limit.relative), None)):
         return wrong_use(f"{relative} compares with an earlier report: name it with --baseline.")
-    with tempfile.TemporaryDirectory(prefix="sayso-replay-") as temporary:
-        clips = read_set(arguments.clip.expanduser(), Path(temporary))
+    with scratch_folder() as temporary:
+        clips = read_set(arguments.clip.expanduser(), temporary)
         for problem in clips.problems:
             say(problem)
         if not clips.clips:
             say(f"{arguments.clip} has no clip that can be replayed.")
             return FAILED
-        folder = arguments.report or Path(temporary) / "report"
+        folder = arguments.report or temporary / "report"
         bars = _Bars()
         try:
             files = carry_out(plan, clips, folder, bars)
@@ -101,6 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
 
             say(f"{write(folder, files_in(folder), clips.clips, verdicts)} is written.")
     return FAILED if clips.problems else code
+
+
+def _is_inside(baseline: Path, report: Path) -> bool:
+    return report.resolve() in (baseline.resolve(), baseline.resolve().parent)
 
 
 def _told(runs: list[BenchRun], verdicts: list[Any]) -> int:

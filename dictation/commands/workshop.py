@@ -102,6 +102,7 @@ def _publish(arguments: argparse.Namespace) -> int:
     from engine import publish
 
     folder = Path(arguments.folder).expanduser()
+    publish.check_name(arguments.repo)
     collection = publish.read_folder(folder)
     found = publish.problems(collection)
     for problem in found:

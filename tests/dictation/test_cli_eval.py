@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -79,6 +80,32 @@ def test_a_stopped_run_goes_on_and_decodes_only_what_is_missing(
     assert sum(result.hypothesis.startswith("kept ") for result in results) == 1
 
 
+def test_a_clip_that_can_not_be_read_costs_itself_until_it_can(
+    clips: Path, tiny_en_q8: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [json.loads(line) for line in clips.read_text().splitlines()[:2]]
+    audio, items[0]["audio"] = items[0]["audio"], str(tmp_path / "empty.wav")
+    (tmp_path / "empty.wav").touch()
+    (tmp_path / "manifest.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    command = ["eval", str(tiny_en_q8), "--clips", str(tmp_path), "--report", str(tmp_path / "r"), "--json"]
+    assert main(command) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["score"]["clips"] == 1 and "empty.wav is empty" in told.err
+    shutil.copy(audio, tmp_path / "empty.wav")
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["score"]["clips"] == 2
+
+
+def test_one_report_is_written_by_one_process(
+    whole: Path, clips: Path, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EvaluationFile(whole / f"{tiny_en_q8.stem}.jsonl").alone():
+        assert main(["eval", str(tiny_en_q8), "--clips", str(clips), "--report", str(whole)]) == 1
+    assert "Another `sayso eval` is writing" in capsys.readouterr().err
+    assert main(["eval", str(tiny_en_q8), "--clips", str(clips), "--report", str(whole)]) == 0
+    assert not list(whole.glob(".*"))
+
+
 def test_results_of_other_conditions_are_not_mixed(
     whole: Path, clips: Path, tiny_en_q8: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,3 +149,11 @@ def test_what_cannot_be_evaluated_is_one_sentence(
         assert main(command) == code, command
         assert len(capsys.readouterr().err.splitlines()) == 1, command
     assert main(["eval", str(tiny_en_q8), "--clips", str(SPEECH), "--shard", "3/2"]) == 2
+    capsys.readouterr()
+    assert main(["eval", str(tiny_en_q8), "--clips", str(SPEECH), "--report", str(tmp_path / "other.jsonl")]) == 2
+    assert "is a file" in capsys.readouterr().err
+    twin = tmp_path / "elsewhere" / tiny_en_q8.name
+    twin.parent.mkdir()
+    twin.symlink_to(tiny_en_q8)
+    assert main(["eval", str(tiny_en_q8), str(twin), "--clips", str(SPEECH)]) == 1
+    assert "one name in the report" in capsys.readouterr().err

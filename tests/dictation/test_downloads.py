@@ -122,6 +122,21 @@ def test_a_failed_one_says_why_and_can_be_tried_again(server: Hub, home: Path, t
     assert store.find("tiny.en:Q8_0").is_file()
 
 
+def test_a_disk_that_takes_no_list_of_downloads_does_not_stop_them(server: Hub, home: Path, tiny_en_q8: Path) -> None:
+    (home / "data" / "downloads.json").mkdir(parents=True)
+    panel = Panel(server, home)
+    panel.downloads.start("tiny.en:Q8_0", listed(server, tiny_en_q8.read_bytes()))
+    panel.until_status("done")
+    assert panel.installed == ["tiny.en:Q8_0"]
+
+
+def test_a_fault_of_ours_ends_a_download_visibly(server: Hub, home: Path, tiny_en_q8: Path) -> None:
+    file = listed(server, tiny_en_q8.read_bytes())
+    panel = Panel(server, home)
+    panel.downloads.start("tiny.en:Q8_0", RemoteFile(**(file.__dict__ | {"path": 5})))
+    assert "A fault in Sayso" in panel.until_status("failed").message
+
+
 def test_two_at_once(server: Hub, home: Path, tiny_en_q8: Path) -> None:
     panel = Panel(server, home)
     data = tiny_en_q8.read_bytes()

@@ -99,17 +99,41 @@ def test_clips_are_read_from_the_table_and_from_a_manifest(tmp_path: Path) -> No
     assert read_clips(tmp_path / "manifest.jsonl") == [LabelledClip("a", tmp_path / "a.wav", "hello", "en")]
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", "not json", '{"id": 1}'])
-def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "manifest.jsonl"
-    path.write_text(content)
-    if content:
-        with pytest.raises(ManifestError, match="is no list"):
-            read_clips(path)
-    else:
-        assert read_clips(path) == []
+CLIP = b'{"id": 7, "audio": "a.wav", "ref_text": "hello", "language": "English"}\n'
+COLUMNS = b"file\tlang\ttext\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("manifest.jsonl", CLIP + b"not json", "line 2: this is no JSON object"),
+        ("manifest.jsonl", CLIP + b"[" * 100_000, "line 2: this is no JSON object"),
+        ("manifest.jsonl", CLIP + b"[1]", "line 2: this is no JSON object"),
+        ("manifest.jsonl", CLIP + b"{}", "line 2: id and audio and text and language must be there"),
+        ("manifest.jsonl", CLIP.replace(b"hello", b"\\u0000"), "line 1: text must be there, and a text"),
+        ("manifest.jsonl", CLIP.replace(b"English", b"Klingon"), "line 1: Whisper knows no language"),
+        ("manifest.jsonl", CLIP.replace(b"hello", b"\xe9"), "is not UTF-8"),
+        ("transcripts.tsv", b"file\ttext\na\tb\n", "must name the columns lang"),
+        ("transcripts.tsv", COLUMNS + b"a.wav\ten\n", "line 2: text must be there"),
+        ("transcripts.tsv", COLUMNS + b'a.wav\ten\t"never closed' + b"\nb.wav\ten\tword" * 20_000, "quotation mark"),
+    ],
+)
+def test_what_is_no_list_is_refused_with_its_line(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ManifestError, match=words):
+        read_clips(tmp_path)
+
+
+def test_a_list_that_is_empty_or_not_there(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="There is no list"):
-        read_clips(tmp_path / "nowhere.jsonl")
+        read_clips(tmp_path)
+    (tmp_path / "manifest.jsonl").touch()
+    assert read_clips(tmp_path) == []
+
+
+def test_numbers_names_of_languages_and_byte_order_marks_are_understood(tmp_path: Path) -> None:
+    (tmp_path / "manifest.jsonl").write_bytes(b"\xef\xbb\xbf" + CLIP)
+    assert read_clips(tmp_path) == [LabelledClip("7", tmp_path / "a.wav", "hello", "en")]
 
 
 def test_evaluating_hands_the_changed_samples_to_the_model() -> None:

@@ -127,6 +127,38 @@ def test_a_card_that_was_built_passes_the_checks_as_the_persons_own(folder: Path
     assert any("which is not in the folder" in problem for problem in problems(read_folder(folder)))
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("README.md", b"---\nlicense: mit\n---\ncaf\xe9", "README.md is not UTF-8"),
+        ("README.md", b"---\nquants: 5\n---\n", "quants must be a list"),
+        ("README.md", b"---\ndate: 2026-13-40\n---\n", "no YAML"),
+        ("config.json", b'{"quants": 5}', "quants must be a list"),
+        ("config.json", b'{"files": "a.gguf"}', "files must be a list"),
+        ("config.json", b"[" * 100_000, "is no JSON"),
+        ("config.json", b"\xff\xfe", "is no JSON"),
+    ],
+)
+def test_documents_that_can_not_be_understood_are_named(folder: Path, name: str, content: bytes, words: str) -> None:
+    (folder / name).write_bytes(content)
+    with pytest.raises(PublishError, match=words):
+        read_folder(folder)
+
+
+def test_folders_and_reports_of_another_make_are_passed_over(folder: Path) -> None:
+    (folder / "tokenizer.json").mkdir()
+    (folder / "README.md").mkdir()
+    (folder / "report.json").write_text('{"models": 5}')
+    assert problems(read_folder(folder)) == [] and "tokenizer.json" not in read_folder(folder).beside
+
+
+def test_a_name_that_the_hub_does_not_take_is_said_before_anything(
+    folder: Path, hub: Hub, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["models", "publish", str(folder), "not a/name", "--dry-run"]) == 1
+    assert "no name on the Hub" in capsys.readouterr().err and hub.requests == []
+
+
 def test_a_dry_run_shows_the_card_and_sends_nothing(folder: Path, hub: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "publish", str(folder), REPO, "--dry-run"]) == 0
     assert "WER 5.00 % (3.00 to 7.00)" in capsys.readouterr().out

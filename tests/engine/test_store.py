@@ -1,5 +1,7 @@
 """Installed models: where they lie, how they are found, how the starter models come to be."""
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +114,32 @@ def test_what_is_no_model_is_not_imported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="web page"):
         store.import_file(page)
     assert store.installed() == []
+
+
+def test_two_files_never_have_one_name(folder: Path, tmp_path: Path, tiny_en_q8: Path) -> None:
+    """Or neither could be chosen, nor removed."""
+    shutil.copy(tiny_en_q8, folder)
+    one, two = tmp_path / "one.bin", tmp_path / "two.bin"
+    for file in (one, two):
+        shutil.copy(tiny_en_q8, file)
+    assert store.import_file(one).label == "tiny.en-2:Q8_0"
+    assert store.import_file(two).label == "tiny.en-3:Q8_0"
+    assert store.import_file(one).label == "tiny.en-2:Q8_0"
+    assert store.register(two, "tiny.en", "Q8_0").label == "tiny.en-2:Q8_0"  # a newer one of the same name
+    assert store.find("tiny.en:Q8_0").parent == folder
+
+
+def test_of_two_files_of_one_name_the_path_says_which_to_remove(folder: Path, tmp_path: Path) -> None:
+    """An earlier Sayso could register such."""
+    own, other = folder / "base-Q8_0.gguf", tmp_path / "elsewhere" / "x.gguf"
+    other.parent.mkdir()
+    for file in (own, other):
+        file.write_bytes(b"x")
+    (folder / store.REGISTER).write_text(json.dumps({"base-Q8_0": str(other)}))
+    with pytest.raises(ModelNotFoundError, match=f"{other}.*say which"):
+        store.remove("base:Q8_0")
+    store.remove(str(other))
+    assert [model.path for model in store.installed()] == [own] and other.exists()
 
 
 def test_what_only_looks_like_a_bundle_does_not_cost_the_others(folder: Path) -> None:

@@ -48,21 +48,39 @@ def test_each_damaged_line_costs_itself_and_one_sentence(tmp_path):
         good | {"id": "value", "settings": {"rewrite.numbers": 7}},
         good | {"id": "event", "expect": ["no_such_event"]},
         good | {"id": "noise", "degrade": "noise:loud"},
+        good | {"id": "two\nlines"},
+        good | {"id": "\x1b]0;title\x07"},
+        good | {"id": "long" * 100},
         b"[1]",
         b'{"id": "two", "audio": "one.wav", "ref_text": "two", "language": "en"}',
     )
     found = read_set(tmp_path, tmp_path)
     assert [(clip.id, clip.text) for clip in found.clips] == [("one", "one"), ("two", "two")]
-    assert len(found.problems) == 10 and all("\n" not in sentence for sentence in found.problems)
+    assert len(found.problems) == 13 and all("\n" not in sentence for sentence in found.problems)
     for sentence, word in zip(
         found.problems,
-        ["JSON", "UTF-8", "two clips", "lost.wav", "klingon", "insertion", "numbers", "no_such", "loud", "object"],
+        [
+            "JSON",
+            "UTF-8",
+            "two clips",
+            "lost.wav",
+            "klingon",
+            "insertion",
+            "numbers",
+            "no_such",
+            "loud",
+            *["its id"] * 3,
+            "object",
+        ],
         strict=True,
     ):
         assert word in sentence
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00", b"file\tlang\n", b"\xe9\tx"])
+OPEN_QUOTE = b'file\ttext\na.wav\t"never closed' + b"\nb.wav\tword" * 20_000
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe\x00", b"file\tlang\n", b"\xe9\tx", OPEN_QUOTE])
 def test_a_table_that_is_none_is_a_sentence(tmp_path, data):
     (tmp_path / "transcripts.tsv").write_bytes(data)
     found = read_set(tmp_path, tmp_path)

@@ -21,7 +21,6 @@ def run(errors, release_ms=None, repeats=1, **more):
             f"clip-{i:02}",
             repeat=repeat,
             language="en",
-            scored=True,
             reference="words",
             duration_s=3.0,
             hits=10 - n,
@@ -30,7 +29,7 @@ def run(errors, release_ms=None, repeats=1, **more):
             char_substitutions=n,
             release_to_text_ms=ms,
             cpu_s=0.3,
-            **more,
+            **({"scored": True} | more),
         )
         for repeat in range(repeats)
         for i, (n, ms) in enumerate(zip(errors, release_ms, strict=True))
@@ -114,6 +113,15 @@ def test_a_replay_that_fails_now_fails_the_gate():
     found = verdict("failed>+0", broken, run([0] * 40))
     assert found.failed and found.clips == ("clip-00: 1",)
     assert not verdict("failed>+0", broken, broken).failed
+
+
+def test_what_can_not_be_measured_passes_no_gate():
+    nothing = run([0] * 5, [None] * 5, scored=False)
+    for text in ("error>5%", "p50>400ms"):
+        (found,) = gate.judge([nothing], [gate.parse(text)], None)
+        assert found.failed and " none" in found.sentence()
+    assert verdict("p50>+25%", nothing, run([0] * 5)).failed
+    assert not verdict("p50>+25%", nothing, nothing).failed
 
 
 def test_only_clips_in_both_with_the_same_text_are_compared():

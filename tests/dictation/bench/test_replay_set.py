@@ -160,6 +160,7 @@ def test_damage_costs_itself_and_the_command_ends_with_1(few, tiny_en_q8, tmp_pa
         (["--models", ","], "at least one"),
         (["--settings", "recognition.model=base"], "--models"),
         (["--report", str(JFK)], "is a file"),
+        (["--report", str(SMALL), "--baseline", str(BASELINE)], "the same report"),
         (["--jobs", "0"], "number from 1"),
         (["--offline", "--language", "de"], "single clip"),
     ],
