@@ -2,9 +2,9 @@
 
 import importlib.util
 import json
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -73,9 +73,10 @@ def test_listing_loads_nothing_heavy_and_is_there_at_once(tiny_en_q8):
     )
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=False)
-        seconds.append(time.perf_counter() - start)
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)  # the clock would measure what else the computer does
+        seconds.append(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
         assert (done.returncode, done.stderr) == (0, "")
         assert "tiny.en:Q8_0" in done.stdout
     assert min(seconds) < 0.4
