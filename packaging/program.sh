@@ -30,7 +30,8 @@ if [ "$(uname)" = Linux ]; then
 else
     mv $work/wheel/*.whl dist/
 fi
-install dist/*.whl # with what it needs
+wheel=$(echo dist/*.whl)
+install "$wheel[server]" # with what it needs, for the local API too
 install --no-deps --force-reinstall dist/*.whl
 
 echo "== The self-contained build"

@@ -18,6 +18,7 @@ MODULES = (
     "PySide6.QtNetwork",
     "PySide6.QtOpenGL",
     "PySide6.QtQml",
+    "av",  # FFmpeg: 100 MB, and its wheel brings x264 and x265, which are under the GPL; see dictation/server/sound.py
     "engine.peers",  # measures other people's Whisper programs
     "hf_xet",  # another way to download; Sayso fetches in engine/hub.py
     "jinja2",
