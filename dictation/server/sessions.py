@@ -100,15 +100,14 @@ class _Ears:
 class Session:
     """One dictation of a client. Made by `Sessions.open`."""
 
-    def __init__(self, id: str, desk: Desk, hearing: Hearing, request: shapes.SessionRequest) -> None:
-        self.id = id
+    def __init__(self, desk: Desk, hearing: Hearing, stream: Stream) -> None:
+        self.id = secrets.token_urlsafe(16)
         self.state: Literal["open", "finishing", "ended"] = "open"
         self.changed_s = time.monotonic()
         self.log = EventLog(desk.metrics.partials_dropped.inc)
         self._desk = desk
         self._number = hearing.number
-        format = request.format
-        self._ears: _Ears | None = _Ears(hearing, open_stream(format.encoding, format.rate_hz, format.channels))
+        self._ears: _Ears | None = _Ears(hearing, stream)
         self._audio_s = 0.0  # once it has ended
         self._rests = False
         self._appending = asyncio.Lock()
@@ -275,12 +274,13 @@ class Sessions:
 
         number = self._desk.enter(listen)
         try:
+            stream = open_stream(request.format.encoding, request.format.rate_hz, request.format.channels)
             planned = plan(self._settings(), request.options, live=True)
             hearing = await self._desk.make(
                 lambda: Hearing(number, planned, self._desk.lane, self.spool, request.end_after_silence_s),
                 Hearing.drop,
             )
-            session = Session(secrets.token_urlsafe(16), self._desk, hearing, request)
+            session = Session(self._desk, hearing, stream)
         except BaseException:
             self._desk.leave(number)
             raise

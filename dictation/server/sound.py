@@ -1,7 +1,8 @@
 """Uploaded audio becomes samples: files of every usual format, and streams of PCM or Opus that are cut anywhere.
 
 Uploads are untrusted. A file is known by its first bytes, never by its name, and FFmpeg (through PyAV) is told which
-container it has before it: left to guess, it would follow playlists to other files and addresses.
+container it has before it: left to guess, it would follow playlists to other files and addresses. FFmpeg is loaded for
+the files that need it only, and self-contained builds have none.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-import av
 import numpy as np
 import soundfile
 import soxr
 from numpy.typing import NDArray
 
 from dictation.frames import SAMPLE_RATE_HZ
+from dictation.server import opus
 from dictation.server.faults import Fault
 from engine import audio
 from engine.errors import AudioError
@@ -25,7 +26,6 @@ from engine.errors import AudioError
 F32 = NDArray[np.float32]
 
 LEAST_RATE_HZ, MOST_RATE_HZ, MOST_CHANNELS = 8_000, 192_000, 8
-OPUS_RATE_HZ = 48_000
 MOST_PACKET_BYTES = 61_440  # an Opus packet of 120 ms at the highest rate is far smaller
 BLOCK_S = 0.5
 _OGG_HEADER_BYTES = 27
@@ -42,7 +42,7 @@ def blocks(file: Path) -> Iterator[tuple[F32, int]]:
                 raise _not_audio()
             n_frames = max(1, round(BLOCK_S * sound.samplerate))
             while len(block := sound.read(n_frames, dtype="float32", always_2d=True)):
-                yield audio.clean(block.reshape(-1)).reshape(block.shape), sound.samplerate
+                yield _clean(block), sound.samplerate
         return
     except soundfile.SoundFileError as error:
         raise Fault(422, "damaged_audio", "The audio is damaged: it could be read in part only.") from error
@@ -51,6 +51,11 @@ def blocks(file: Path) -> Iterator[tuple[F32, int]]:
     container = _container(file)
     if container is None:
         raise _not_audio()
+    try:
+        import av
+    except ImportError as error:
+        text = "This Sayso reads no MP4, M4A or WebM files. Send a WAV, FLAC, OGG or MP3 file."
+        raise Fault(422, "not_possible", text, param="file") from error
     try:
         yield from _av_blocks(file, container)
     except (av.FFmpegError, ValueError, IndexError) as error:
@@ -74,6 +79,8 @@ def _container(file: Path) -> str | None:
 
 
 def _av_blocks(file: Path, container: str) -> Iterator[tuple[F32, int]]:
+    import av
+
     with file.open("rb") as opened, av.open(opened, "r", format=container, metadata_errors="replace") as source:
         stream = source.streams.audio[0]
         for frame in source.decode(stream):
@@ -92,7 +99,11 @@ def _floats(frame: Any) -> F32:
         values = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max + 1.0)
     elif values.dtype.kind == "u":
         values = (values.astype(np.float32) - 128.0) / 128.0
-    columns: F32 = np.ascontiguousarray(values.T, np.float32)
+    return _clean(np.ascontiguousarray(values.T, np.float32))
+
+
+def _clean(columns: F32) -> F32:
+    """(n, channels) without NaN or infinities."""
     return audio.clean(columns.reshape(-1)).reshape(columns.shape)
 
 
@@ -166,7 +177,7 @@ class Pcm:
 class OpusPackets:
     """One Opus packet per chunk, without a container."""
 
-    rate_hz = OPUS_RATE_HZ
+    rate_hz = opus.RATE_HZ
 
     def __init__(self, channels: int) -> None:
         self.channels = channels
@@ -179,7 +190,7 @@ class OpusPackets:
 class OggOpus:
     """An Ogg Opus stream, cut anywhere."""
 
-    rate_hz = OPUS_RATE_HZ
+    rate_hz = opus.RATE_HZ
 
     def __init__(self, channels: int) -> None:
         self.channels = channels
@@ -239,30 +250,55 @@ def _not_opus() -> Fault:
 
 def _opus_head(channels: int) -> bytes:
     """RFC 7845, 5.1, without pre-skip."""
-    return struct.pack("<8sBBHIhB", b"OpusHead", 1, channels, 0, OPUS_RATE_HZ, 0, 0)
+    return struct.pack("<8sBBHIhB", b"OpusHead", 1, channels, 0, opus.RATE_HZ, 0, 0)
 
 
-def _opus_decoder(head: bytes) -> Any:
-    decoder: Any = av.CodecContext.create("opus", "r")
-    decoder.extradata = head  # says how much of the beginning is to be skipped, which the decoder does
-    return decoder
+class _AvOpus:
+    """As `opus.Decoder`, where the system has no libopus."""
+
+    def __init__(self, head: bytes) -> None:
+        import av
+
+        self._av = av
+        self._decoder: Any = av.CodecContext.create("opus", "r")
+        self._decoder.extradata = head  # says how much of the beginning is to be skipped, which the decoder does
+
+    def decode(self, packet: bytes) -> F32:
+        try:
+            frames = [_floats(frame) for frame in self._decoder.decode(self._av.Packet(packet))]
+            return np.concatenate(frames) if frames else np.zeros((0, 1), np.float32)
+        except (self._av.FFmpegError, ValueError) as error:
+            raise opus.OpusError("This is no Opus packet.") from error
 
 
-def _decoded(decoder: Any, packets: list[bytes], channels: int) -> F32:
+def _opus_decoder(head: bytes) -> opus.Decoder | _AvOpus:
+    """Raises Fault where nothing here decodes Opus."""
+    if opus.library() is not None:
+        return opus.Decoder(head)
+    try:
+        return _AvOpus(head)
+    except ImportError as error:
+        text = "Opus needs libopus, which this computer does not have (Debian: libopus0). Send PCM instead."
+        raise Fault(422, "not_possible", text) from error
+
+
+def _decoded(decoder: opus.Decoder | _AvOpus | None, packets: list[bytes], channels: int) -> F32:
     """The packets' frames with as many channels as the session was opened with."""
     parts = [np.zeros((0, channels), np.float32)]
     try:
-        for packet in filter(None, packets):  # an empty one would end the decoder
-            for frame in decoder.decode(av.Packet(packet)):
-                samples = _floats(frame)
-                parts.append(samples if samples.shape[1] == channels else np.repeat(samples[:, :1], channels, axis=1))
-    except (av.FFmpegError, ValueError) as error:
+        for packet in filter(None, packets):  # an empty one would be a lost packet, or the end
+            assert decoder is not None
+            samples = _clean(decoder.decode(packet))
+            parts.append(samples if samples.shape[1] == channels else np.repeat(samples[:, :1], channels, axis=1))
+    except opus.OpusError as error:
         raise Fault(422, "damaged_audio", "This is not an Opus packet, or a damaged one; it was left out.") from error
     return np.concatenate(parts)
 
 
 def open_stream(encoding: str, rate_hz: int, channels: int) -> Stream:
-    """The stream for a session's `format`."""
+    """The stream for a session's `format`. Raises Fault for one that can't be decoded."""
+    if encoding in ("opus", "ogg_opus") and channels > 2:
+        raise Fault(422, "invalid_value", "Opus has one or two channels.", param="channels")
     if encoding == "opus":
         return OpusPackets(channels)
     if encoding == "ogg_opus":

@@ -63,7 +63,7 @@ QT_PLUGINS = {
 }
 LANGUAGES = {"de"}  # of the interface, besides English, which needs no file
 
-LOADED_BY_NAME = ("libportaudio",)  # nothing in the build is linked with these
+LOADED_BY_NAME = ("libopus.", "libportaudio")  # nothing in the build is linked with these
 
 # On every desktop, or bound to its graphics driver, sound server or settings: another copy would only go wrong.
 # Names as in the list of what AppImages take from the system, and the libraries that those bring along.
