@@ -31,7 +31,7 @@ else
     mv $work/wheel/*.whl dist/
 fi
 wheel=$(echo dist/*.whl)
-install "${wheel}[server]" # with what it needs, for the local API too
+install "${wheel}[server,eval]" # with what it needs
 install --no-deps --force-reinstall dist/*.whl
 
 echo "== The self-contained build"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,10 @@ def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
 def environment(**changes: str) -> dict[str, str]:
     """The tests' own environment with changes."""
     return os.environ | changes
+
+
+def free_port() -> int:
+    """A port that nobody listened at a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -31,8 +31,8 @@ class Answer:
 
 
 class Caller:
-    def __init__(self, server, token):
-        self.host, self.port, self.token = "127.0.0.1", server.port, token
+    def __init__(self, port, token):
+        self.host, self.port, self.token = "127.0.0.1", port, token
 
     def call(self, method, path, body=b"", headers=None, token=True, timeout=60):
         sent = {"Authorization": f"Bearer {self.token}"} if token else {}
@@ -109,4 +109,16 @@ def wav(samples, rate_hz=16_000):
 
     out = io.BytesIO()
     soundfile.write(out, samples, rate_hz, format="WAV", subtype="PCM_16")
+    return out.getvalue()
+
+
+def ogg_opus(samples, rate_hz=16_000):
+    import io
+
+    import soundfile
+    import soxr
+
+    out = io.BytesIO()
+    samples = samples if rate_hz == 48_000 else soxr.resample(samples, rate_hz, 48_000)
+    soundfile.write(out, samples, 48_000, format="OGG", subtype="OPUS")
     return out.getvalue()

@@ -23,6 +23,11 @@ class Built:
     frozen: Path  # the self-contained folder, as PyInstaller left it
     app_dir: Path
 
+    @property
+    def stage(self) -> Path:
+        """Where the programs lie in AppDir and .deb, under both of their names."""
+        return self.app_dir / "usr/bin"
+
     def one(self, pattern: str) -> Path:
         (found,) = self.dist.glob(pattern)
         return found

@@ -5,16 +5,23 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from dictation.cli import COMMANDS
+from dictation.settings import Settings, save
+from tests.e2e.processes import DIES_WITH_US, until
+from tests.fakes import sounds
+from tests.fakes.caller import Caller, ogg_opus, pcm, wav
 from tests.packaging.conftest import Built, shared_clips, transcripts
-from tests.shell import ROOT, SAYSO
+from tests.shell import ROOT, SAYSO, free_port
 
 PLAIN = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
@@ -64,6 +71,65 @@ def test_helper_programs_run_from_the_build_and_no_other_module_does(
     assert run(program, "-m", "json.tool", home=tmp_path).returncode == 2
 
 
+@contextmanager
+def running(program: Path, *arguments: object, home: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [*DIES_WITH_US, str(program), *map(str, arguments)]
+    with (home / "errors.txt").open("w") as errors:
+        process = subprocess.Popen(
+            command, env=environment(home) | {"QT_QPA_PLATFORM": "offscreen"}, cwd=home, stdout=errors, stderr=errors
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def serves(caller: Caller) -> bool:
+    with suppress(OSError):
+        return bool(caller.get("/health", token=False).json["model_status"] == "ready")
+    return False
+
+
+@pytest.mark.slow
+def test_other_programs_dictate_through_the_build(built: Built, tiny_en_q8: Path, tmp_path: Path) -> None:
+    """By the command, and by the switch in the settings, which the tray program follows."""
+    clip, port = sounds.clip("en/gcp-mountain-view"), free_port()
+    model = ("serve", "--port", port, "--model", tiny_en_q8)
+    with running(built.frozen / "sayso", *model, home=tmp_path):
+        caller = Caller(port, "")
+        until("the local API", lambda: serves(caller), 60)
+        assert caller.get("/v1/models").code == "wrong_token"
+        caller.token = run(built.frozen / "sayso", "serve", "--show-token", home=tmp_path).stdout.strip()
+        written = caller.form("/v1/audio/transcriptions", wav(clip), response_format="verbose_json")
+        assert written.status == 200 and "Mountain View" in written.json["text"], written.body
+        assert "Mountain View" in caller.form("/dictate", ogg_opus(clip)).json["text"]
+        for encoding, audio in (("pcm_s16le", pcm(clip)), ("ogg_opus", ogg_opus(clip))):
+            session = caller.session(format={"encoding": encoding})
+            assert caller.post(f"{session}/audio", audio).status == 200
+            assert "Mountain View" in caller.post(f"{session}/finish").json["text"]
+        assert caller.get("/metrics").status == caller.get("/openapi.json").status == 200
+        film = caller.form("/dictate", b"\x1a\x45\xdf\xa3" + bytes(1000))
+        assert film.code == "not_possible", "FFmpeg is not inside"
+    wanted = {"server.enabled": True, "server.port": port, "recognition.model": str(tiny_en_q8)}
+    save(Settings(wanted), tmp_path / "sayso/config/settings.toml")
+    with running(built.stage / "sayso-app", home=tmp_path):
+        until("the local API", lambda: serves(caller), 60)
+        assert "Mountain View" in caller.form("/dictate", wav(clip)).json["text"]
+
+
+@pytest.mark.slow
+def test_the_build_counts_errors(built: Built, tiny_en_q8: Path, tmp_path: Path) -> None:
+    clips = tmp_path / "clips"
+    clips.mkdir()
+    shutil.copy(sounds.SPEECH / "en/gcp-mountain-view.flac", clips)
+    (clips / "transcripts.tsv").write_text("file\ttext\ngcp-mountain-view.flac\tMountain View\n", "utf-8")
+    counted = run(built.frozen / "sayso", "eval", tiny_en_q8, "--clips", clips, home=tmp_path)
+    assert counted.returncode == 0, counted.stderr
+    report = run(built.frozen / "sayso", "replay", clips, "--report", "first", "--model", tiny_en_q8, home=tmp_path)
+    assert report.returncode == 0, report.stderr
+
+
 @pytest.mark.slow
 def test_what_is_inside_can_be_replaced_and_its_licences_are_told(built: Built) -> None:
     inside = built.frozen / "_internal"
@@ -79,7 +145,19 @@ def test_what_is_inside_can_be_replaced_and_its_licences_are_told(built: Built) 
 def test_nothing_of_a_developers_and_no_second_copy_of_a_library_is_inside(built: Built) -> None:
     files = [p for p in built.frozen.rglob("*") if p.is_file() and not p.is_symlink()]
     names = {p.relative_to(built.frozen / "_internal").parts[0] for p in files if p.parent != built.frozen}
-    assert not names & {"torch", "pytest", "mypy", "mlx", "PIL", "setuptools", "hf_xet", "onnxruntime", "tests"}
+    assert not names & {
+        "torch",
+        "pytest",
+        "mypy",
+        "mlx",
+        "PIL",
+        "setuptools",
+        "hf_xet",
+        "onnxruntime",
+        "tests",
+        "av",
+        "av.libs",
+    }
     libraries = [p for p in files if ".so" in p.name and p.stat().st_size > 100_000]
     contents = {p: p.read_bytes() for p in libraries}
     twice = [p for p in libraries if sum(contents[p] == other for other in contents.values()) > 1]

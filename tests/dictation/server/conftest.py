@@ -18,7 +18,7 @@ def _served(folder, limits=None, settings=None, **parts):
         with Dictation(folder, settings, **parts) as dictation:
             server = Server(dictation.loop, port=0, limits=limits)
             try:
-                caller = Caller(server, (folder / "home" / "config" / "api-token").read_text().strip())
+                caller = Caller(server.port, (folder / "home" / "config" / "api-token").read_text().strip())
                 caller.server, caller.dictation, caller.words = server, dictation, dictation.words
                 caller.folder = folder / "home" / "data" / "api"
                 yield caller

@@ -18,7 +18,7 @@ from dictation import recogniser
 from dictation.replay import replay
 from dictation.server import desk
 from tests.fakes import sounds
-from tests.fakes.caller import pcm, wav
+from tests.fakes.caller import ogg_opus, pcm, wav
 
 CHUNK = 3_200  # bytes: a tenth of a second
 
@@ -95,23 +95,13 @@ def test_other_encodings_rates_and_channels_hold_the_same_words(api, encoding):
             stereo[:, 1] = soxr.resample(speech, 16_000, 44_100)[: len(stereo)]
             parts = chunks(stereo.tobytes(), 3_001)  # cut in the middle of samples
         else:
-            stream = ogg_opus(soxr.resample(speech, 16_000, 48_000))
+            stream = ogg_opus(speech)
             parts = chunks(stream, 1_001) if encoding == "ogg_opus" else packets(stream)
         for part in parts:
             opened.send(part)
         opened.send('{"type": "finish"}')
         events = [json.loads(message) for message in opened]
     assert events[-1]["type"] == "final" and events[-1]["text"].startswith("Mountain View")
-
-
-def ogg_opus(samples):
-    import io
-
-    import soundfile
-
-    out = io.BytesIO()
-    soundfile.write(out, samples, 48_000, format="OGG", subtype="OPUS")
-    return out.getvalue()
 
 
 def packets(stream):

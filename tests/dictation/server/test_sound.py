@@ -1,26 +1,19 @@
 """Opus by libopus and by FFmpeg, and what is said where one of them, or both, are not there."""
 
-import io
 import json
 import struct
 import sys
 
 import numpy as np
 import pytest
-import soundfile
 import soxr
 
 from dictation.server import opus, sound
 from dictation.server.faults import Fault
 from tests.fakes import sounds
+from tests.fakes.caller import ogg_opus
 
 SPEECH = soxr.resample(sounds.clip("en/gcp-mountain-view"), 16_000, 48_000)
-
-
-def ogg_opus(samples):
-    out = io.BytesIO()
-    soundfile.write(out, samples, 48_000, format="OGG", subtype="OPUS")
-    return out.getvalue()
 
 
 def heard(stream, channels=1):
@@ -42,7 +35,7 @@ def without(monkeypatch):
 @pytest.mark.parametrize("channels", [1, 2])
 def test_both_decoders_hear_the_same_from_the_same_moment_on(without, channels):
     columns = np.stack([SPEECH, SPEECH[::-1]], axis=1)[:, :channels]
-    stream = ogg_opus(columns)
+    stream = ogg_opus(columns, 48_000)
     assert opus.library() is not None, "Debian: libopus0"
     by_libopus = heard(stream, channels)
     without("libopus")
@@ -54,7 +47,7 @@ def test_both_decoders_hear_the_same_from_the_same_moment_on(without, channels):
 
 
 def test_the_gain_in_the_head_is_applied(monkeypatch):
-    stream = ogg_opus(SPEECH)
+    stream = ogg_opus(SPEECH, 48_000)
     start = stream.index(b"OpusHead") + 16
     louder = stream[:start] + struct.pack("<h", 6 * 256) + stream[start + 2 :]  # 6 dB; nobody looks at the checksum
     assert np.abs(heard(louder)).max() == pytest.approx(2 * np.abs(heard(stream)).max(), rel=0.01)
@@ -63,7 +56,7 @@ def test_the_gain_in_the_head_is_applied(monkeypatch):
 @pytest.mark.parametrize("missing", [(), ("libopus",)])
 def test_what_is_no_packet_is_refused_and_the_next_one_is_heard(without, missing):
     without(*missing)
-    whole = sound.OggPackets().push(ogg_opus(SPEECH))[2:]
+    whole = sound.OggPackets().push(ogg_opus(SPEECH, 48_000))[2:]
     decoder = sound.OpusPackets(1)
     for bad in (b"\xff" * 100, b"\x03", b"\xff\x3f"):
         with pytest.raises(Fault) as refused:
@@ -89,4 +82,4 @@ def test_without_ffmpeg_a_video_is_one_clear_error_and_other_files_are_read(fake
     without("av")
     refused = fake.form("/dictate", b"\x1a\x45\xdf\xa3" + b"\xff" * 1000)
     assert (refused.status, refused.code) == (422, "not_possible") and "MP3" in refused.json["error"]["message"]
-    assert fake.form("/dictate", ogg_opus(np.tile(SPEECH, 2))).status == 200
+    assert fake.form("/dictate", ogg_opus(np.tile(SPEECH, 2), 48_000)).status == 200

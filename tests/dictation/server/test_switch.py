@@ -15,13 +15,7 @@ from dictation import events as e
 from dictation.server.switch import Switch
 from tests.fakes import sounds
 from tests.fakes.dictation import Dictation
-from tests.shell import environment, sayso
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from tests.shell import environment, free_port, sayso
 
 
 def is_served(port):
