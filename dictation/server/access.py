@@ -13,6 +13,7 @@ import json
 import os
 import re
 import secrets
+import stat
 from collections.abc import Collection
 from pathlib import Path
 
@@ -54,10 +55,14 @@ def read_token(file: Path) -> str:
 
 
 def _read(file: Path) -> str:
-    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    # a pipe would be waited for
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise TokenError(f"{file}, where the token should be, is no file. Move it away, and a new token is made.")
     with os.fdopen(handle, encoding="ascii", errors="replace") as opened:
         if os.name == "posix":
-            status = os.fstat(handle)
             if status.st_uid != os.getuid():
                 raise TokenError(f"The token file {file} belongs to somebody else. Delete it, and a new one is made.")
             if status.st_mode & 0o077:

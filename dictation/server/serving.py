@@ -32,7 +32,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from dictation import log, paths
 from dictation.errors import DictationError
 from dictation.server import dictations, faults
-from dictation.server.access import Gate, read_token
+from dictation.server.access import Gate, read_token, refuse
 from dictation.server.api import Api, Core
 from dictation.server.faults import Fault
 from dictation.server.limits import Limits
@@ -55,12 +55,21 @@ def application(api: Api, token: str, host: str, names: Sequence[str] = ()) -> A
     """All of the API as ASGI, behind its gate."""
     socket_: Callable[[WebSocket], Awaitable[None]] = partial(dictations.socket, api)
     paths_ = dict.fromkeys(route.path for route in ROUTES)
-    routes = [WebSocketRoute(SOCKET_PATH, socket_), *(_route(api, path) for path in paths_)]
+    routes = [
+        WebSocketRoute(SOCKET_PATH, socket_),
+        WebSocketRoute("/{anywhere:path}", _no_socket),
+        *(_route(api, path) for path in paths_),
+    ]
     handlers: dict[Any, Any] = dict.fromkeys((Exception, HTTPException, Fault, OSError), faults.answer)
     gate = Middleware(Gate, token=token, host=host, names=names)
     app = Starlette(routes=routes, middleware=[Middleware(_Measured, api=api), gate], exception_handlers=handlers)
     app.state.document = document
     return app
+
+
+async def _no_socket(websocket: WebSocket) -> None:
+    fault = Fault(404, "not_found", f"There is no WebSocket at this address, only at {SOCKET_PATH}.")
+    await refuse(websocket.send, fault)
 
 
 def _route(api: Api, path: str) -> StarletteRoute:
@@ -133,20 +142,37 @@ class _Patience:
 
 
 class _Http(_Patience, H11Protocol):
-    _silent: asyncio.TimerHandle | None = None
+    _look: asyncio.TimerHandle | None = None
+    _seen: object = None  # the request that was answered last, as of the last look
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._silent = self.loop.call_later(self.read_s, self._has_said_something)
+        self._look_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._silent is not None:  # else it would hold all of a closed connection until then
-            self._silent.cancel()
+        self._look_no_more()  # else all of a closed connection would be held until then
         super().connection_lost(exc)
 
-    def _has_said_something(self) -> None:
-        if getattr(self, "scope", None) is None:  # no request yet
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._look_no_more()
+        super().handle_websocket_upgrade(event)
+
+    def _look_later(self) -> None:
+        self._look = self.loop.call_later(self.read_s, self._has_asked_something)
+
+    def _look_no_more(self) -> None:
+        if self._look is not None:
+            self._look.cancel()
+
+    def _has_asked_something(self) -> None:
+        """Uvicorn's own patience ends with any byte: whoever sends one now and then would stay for ever."""
+        cycle = self.cycle
+        is_idle = cycle is None or cycle.response_complete
+        if is_idle and cycle is self._seen:
             self.transport.abort()
+            return
+        self._seen = cycle if is_idle else None
+        self._look_later()
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP gets an error of the same shape as all others."""

@@ -28,6 +28,7 @@ F32 = NDArray[np.float32]
 LEAST_RATE_HZ, MOST_RATE_HZ, MOST_CHANNELS = 8_000, 192_000, 8
 MOST_PACKET_BYTES = 61_440  # an Opus packet of 120 ms at the highest rate is far smaller
 BLOCK_S = 0.5
+STEP_S = 10.0  # of audio that is flattened in one go
 _OGG_HEADER_BYTES = 27
 
 
@@ -38,8 +39,7 @@ def blocks(file: Path) -> Iterator[tuple[F32, int]]:
     """(n, channels) and the rate, until the end. Raises Fault for what is no audio, or is damaged."""
     try:
         with audio.open_sound(file) as sound:
-            if not (0 < sound.samplerate <= MOST_RATE_HZ and sound.channels <= MOST_CHANNELS):
-                raise _not_audio()
+            _check(sound.samplerate, sound.channels)
             n_frames = max(1, round(BLOCK_S * sound.samplerate))
             while len(block := sound.read(n_frames, dtype="float32", always_2d=True)):
                 yield _clean(block), sound.samplerate
@@ -67,6 +67,17 @@ def _not_audio() -> Fault:
     return Fault(422, "not_audio", text, param="file")
 
 
+def _check(rate_hz: int, channels: int) -> None:
+    """Raises Fault. At a lower rate a few bytes would be hours of audio, and nobody would be understood."""
+    text = ""
+    if not LEAST_RATE_HZ <= rate_hz <= MOST_RATE_HZ:
+        text = f"The audio has {rate_hz} samples a second. Send {LEAST_RATE_HZ} to {MOST_RATE_HZ}."
+    elif channels > MOST_CHANNELS:
+        text = f"The audio has {channels} channels. Send up to {MOST_CHANNELS}."
+    if text:
+        raise Fault(422, "not_audio", text, param="file")
+
+
 def _container(file: Path) -> str | None:
     """FFmpeg's name for a container that libsndfile does not read; None when it is none of ours."""
     with file.open("rb") as opened:
@@ -85,8 +96,7 @@ def _av_blocks(file: Path, container: str) -> Iterator[tuple[F32, int]]:
         stream = source.streams.audio[0]
         for frame in source.decode(stream):
             samples = _floats(frame)
-            if samples.shape[1] > MOST_CHANNELS or not 0 < frame.sample_rate <= MOST_RATE_HZ:
-                raise _not_audio()
+            _check(frame.sample_rate, samples.shape[1])
             yield samples, frame.sample_rate
 
 
@@ -107,19 +117,23 @@ def _clean(columns: F32) -> F32:
     return audio.clean(columns.reshape(-1)).reshape(columns.shape)
 
 
-def flatten(file: Path, target: Path, longest_s: float) -> float:
-    """Write `file` as mono 16 kHz WAV, which the engine reads window by window; its length in seconds.
+def flatten(file: Path, target: Path, longest_s: float) -> Iterator[float]:
+    """Write `file` as mono 16 kHz WAV, which the engine reads window by window.
 
+    Yields the seconds written so far, every STEP_S and at the end, so that others get their turn in between.
     Raises Fault: not audio, damaged, longer than `longest_s`.
     """
-    n_samples = 0
+    n_samples, told = 0, 0
     with soundfile.SoundFile(target, "w", SAMPLE_RATE_HZ, 1, subtype="FLOAT", format="WAV") as out:
         for samples in _resampled(file):
             n_samples += len(samples)
             if n_samples > longest_s * SAMPLE_RATE_HZ:
                 raise too_long(longest_s)
             out.write(samples)
-    return n_samples / SAMPLE_RATE_HZ
+            if n_samples - told >= STEP_S * SAMPLE_RATE_HZ:
+                told = n_samples
+                yield n_samples / SAMPLE_RATE_HZ
+    yield n_samples / SAMPLE_RATE_HZ
 
 
 def too_long(longest_s: float) -> Fault:

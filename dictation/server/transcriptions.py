@@ -77,10 +77,17 @@ async def _flattened(api: Api, request: HttpRequest, upload: Path, form: Form) -
     """The audio as the engine reads it, and its length. Raises Fault."""
     api.check_model(form.model)
     flat = upload.with_name("flat.wav")
-    work = api.desk.work(lambda: flatten(upload, flat, api.limits.audio_s))
-    seconds = await uploads.unless_gone(request, work)
+    seconds = await uploads.unless_gone(request, _last_step(api, flatten(upload, flat, api.limits.audio_s)))
     api.metrics.audio_seconds.labels("recording").inc(seconds)
     return flat, seconds
+
+
+async def _last_step(api: Api, steps: Iterator[float]) -> float:
+    """Step by step: sessions must not wait until hours of a recording have been read."""
+    seconds = 0.0
+    while (so_far := await api.desk.work(lambda: next(steps, None))) is not None:
+        seconds = so_far
+    return seconds
 
 
 async def _whole(api: Api, request: HttpRequest, upload: Path, wanted: Request, form: Form) -> Response:

@@ -34,8 +34,12 @@ class Caller:
     def __init__(self, port, token):
         self.host, self.port, self.token = "127.0.0.1", port, token
 
+    @property
+    def headers(self):
+        return {"Authorization": f"Bearer {self.token}"}
+
     def call(self, method, path, body=b"", headers=None, token=True, timeout=60):
-        sent = {"Authorization": f"Bearer {self.token}"} if token else {}
+        sent = self.headers if token else {}
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         with closing(connection):
             connection.request(method, path, body, sent | (headers or {}))
@@ -71,7 +75,7 @@ class Caller:
         """The events of a session as they come: (name, data)."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         with closing(connection):
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+            connection.request("GET", path, headers=self.headers)
             got = connection.getresponse()
             assert got.status == 200, got.read()
             fields = {}

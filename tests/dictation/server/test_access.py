@@ -24,6 +24,14 @@ def test_a_token_file_without_a_token_is_refused(tmp_path, text):
         read_token(file)
 
 
+def test_a_token_file_that_is_no_file_is_refused_at_once(tmp_path):
+    (tmp_path / "folder").mkdir(mode=0o700)
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    for name in ("folder", "pipe"):
+        with pytest.raises(TokenError, match="no file"):
+            read_token(tmp_path / name)
+
+
 def test_a_token_that_others_may_read_or_that_lies_elsewhere_is_refused(tmp_path):
     file = tmp_path / "api-token"
     read_token(file)
@@ -106,11 +114,12 @@ def test_a_web_socket_is_refused_with_a_reason_before_it_opens(fake):
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect
 
-    place = f"ws://127.0.0.1:{fake.port}/sessions/socket"
-    for headers, status in (
-        ({}, 401),
-        ({"Authorization": f"Bearer {fake.token}", "Origin": "https://evil.example"}, 403),
+    for path, headers, status in (
+        ("/sessions/socket", {}, 401),
+        ("/sessions/socket", fake.headers | {"Origin": "https://evil.example"}, 403),
+        ("/dictate", fake.headers, 404),
     ):
+        place = f"ws://127.0.0.1:{fake.port}{path}"
         with pytest.raises(InvalidStatus) as refused, connect(place, additional_headers=headers):
             pass
         assert refused.value.response.status_code == status and b'"error"' in refused.value.response.body

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 import soundfile
+from websockets.sync.client import connect
 
 from tests.fakes import sounds
 from tests.fakes.caller import form, pcm, wav
@@ -61,6 +62,39 @@ def test_audio_that_is_longer_than_it_looks_is_refused(serve, tmp_path):
         refused = fake.form(path, data)
         assert (refused.status, refused.code) == (413, "audio_too_long")
     assert left(fake) == []
+
+
+def test_recordings_that_take_long_to_read_hold_up_no_session_and_are_given_up_with_their_client(serve, monkeypatch):
+    from dictation.server import desk, sound
+
+    read, is_enough = [], threading.Event()
+
+    def endless(file):
+        while not is_enough.wait(0.005):  # as slow as large files of many channels
+            read.append(file)
+            yield np.zeros((8_000, 1), np.float32), 16_000
+
+    fake = serve()
+    place, (body, kind) = fake.session(), form(SPEECH)
+    request = head(fake, UPLOADS[0], f"Content-Type: {kind}", f"Content-Length: {len(body)}") + body
+    monkeypatch.setattr(sound, "blocks", endless)
+    try:
+        with (
+            socket.create_connection((fake.host, fake.port)) as one,
+            socket.create_connection(one.getpeername()) as two,
+        ):
+            one.sendall(request)
+            two.sendall(request)
+            while len(set(read)) < desk.POOL_THREADS:
+                time.sleep(0.01)
+            assert fake.post(f"{place}/audio", pcm(np.zeros(1600)), timeout=30).status == 200
+        deadline_s, before = time.monotonic() + 10, -1
+        while len(read) != before:
+            assert time.monotonic() < deadline_s
+            before = len(read)
+            time.sleep(0.3)  # sixty blocks
+    finally:
+        is_enough.set()
 
 
 def test_a_field_that_is_too_large_or_too_many_of_them_are_refused(fake):
@@ -128,6 +162,17 @@ def test_a_malformed_object_is_one_clear_error(fake, body, status):
     assert refused.code in ("not_json", "invalid_value")
 
 
+@pytest.mark.parametrize("path", UPLOADS)
+@pytest.mark.parametrize(
+    ("rate_hz", "channels", "why"),
+    [(1, 1, "1 samples a second"), (200_000, 1, "200000 samples a second"), (16_000, 9, "9 channels")],
+)
+def test_rates_and_channels_that_are_not_taken_are_named(fake, path, rate_hz, channels, why):
+    """At one sample a second these bytes would be hours."""
+    refused = fake.form(path, wav(np.zeros((9_000, channels)), rate_hz))
+    assert (refused.status, refused.code) == (422, "not_audio") and why in refused.json["error"]["message"]
+
+
 def test_rules_that_can_not_work_are_named_and_endless_ones_are_left_out(fake):
     fake.words.text = "a" * 40
     rules = [
@@ -173,6 +218,33 @@ def test_a_body_that_stops_coming_is_not_waited_for_and_a_silent_connection_is_c
     assert answer.startswith(b"HTTP/1.1 408 ") and b'"too_slow"' in answer
     assert fake.raw(b"") == b""
     assert fake.raw(b"GET /health HTT") == b""
+
+
+def test_a_connection_that_only_drips_after_its_first_answer_is_closed(serve, monkeypatch):
+    """A byte now and then, of a request that never ends, or of a body that nobody waits for."""
+    from dictation.server import serving
+
+    monkeypatch.setattr(serving._Patience, "read_s", 0.3)
+    fake = serve(read_s=0.3)
+    unread = b"POST /sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\n"  # without the token
+    for start, status in ((head(fake, "/health", method="GET") + b"GET /health HTTP/1.1\r\nX: ", 200), (unread, 401)):
+        with socket.create_connection((fake.host, fake.port), timeout=10) as dripping:
+            dripping.sendall(start)
+            assert f" {status} ".encode() in dripping.recv(65536)
+            deadline_s, is_open = time.monotonic() + 10, True
+            while is_open:
+                assert time.monotonic() < deadline_s
+                time.sleep(0.05)
+                try:
+                    dripping.sendall(b"x")
+                except (BrokenPipeError, ConnectionResetError):
+                    is_open = False
+    with connect(f"ws://127.0.0.1:{fake.port}/sessions/socket", additional_headers=fake.headers) as opened:
+        opened.send("{}")
+        assert "opened" in opened.recv()
+        time.sleep(1.0)  # several looks: a WebSocket is another matter
+        opened.send('{"type": "finish"}')
+        assert '"final"' in list(opened)[-1]
 
 
 def test_a_reader_that_takes_nothing_is_left_and_the_others_are_not_held_up(serve, monkeypatch):
