@@ -123,7 +123,7 @@ def test_the_build_counts_errors(built: Built, tiny_en_q8: Path, tmp_path: Path)
     clips = tmp_path / "clips"
     clips.mkdir()
     shutil.copy(sounds.SPEECH / "en/gcp-mountain-view.flac", clips)
-    (clips / "transcripts.tsv").write_text("file\ttext\ngcp-mountain-view.flac\tMountain View\n", "utf-8")
+    (clips / "transcripts.tsv").write_text("file\tlang\ttext\ngcp-mountain-view.flac\ten\tMountain View\n", "utf-8")
     counted = run(built.frozen / "sayso", "eval", tiny_en_q8, "--clips", clips, home=tmp_path)
     assert counted.returncode == 0, counted.stderr
     report = run(built.frozen / "sayso", "replay", clips, "--report", "first", "--model", tiny_en_q8, home=tmp_path)
