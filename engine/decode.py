@@ -18,7 +18,7 @@ import numpy as np
 from engine.errors import OptionError
 from engine.languages import language_code
 from engine.runtime import F32, VERIFY_LIMIT, Choice, Decoder, Rules
-from engine.tokenizer import Tokenizer
+from engine.tokenizer import MAX_PROMPT_TOKENS, Tokenizer
 from engine.transcript import Timings
 
 # The fastest speakers stay below 10 tokens a second in English and 20 in scripts of several tokens a character
@@ -28,6 +28,7 @@ MAX_DRAFTS, DRAFT_SHIFT, LEAST_DRAFT = 4, 4, 4
 LOOP_TOKENS, LOOP_ROUNDS = 32, 4  # this many tokens, going round at least this often, are a loop
 
 
+TRUSTED_TEMPERATURE = 0.5  # OpenAI's: a text drawn hotter says nothing about the next one
 LEAST_CONTEXT_S = 1.0  # from less the decoder makes up words
 
 _TEXT, _NUMBER, _WHOLE, _NONE = (str,), (int, float), (int,), (type(None),)
@@ -48,14 +49,14 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "compression_ratio_threshold": (_NUMBER + _NONE, "a number or None"),
     "logprob_threshold": (_NUMBER + _NONE, "a number or None"),
     "no_speech_threshold": (_NUMBER + _NONE, "a number or None"),
-    "condition_on_previous_text": ((bool,), "True or False"),
+    "n_previous": (_WHOLE, "a whole number"),
     "audio_context": (_TEXT + _NUMBER, '"auto", "full" or a number of seconds'),
 }
 
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """How to transcribe. The defaults are OpenAI's, but for `timestamps` and `condition_on_previous_text`.
+    """How to transcribe. The defaults are OpenAI's, but for `timestamps` and `n_previous`.
 
     Raises OptionError for a value that Whisper does not allow.
     """
@@ -76,7 +77,9 @@ class DecodingOptions:
     compression_ratio_threshold: float | None = 2.4
     logprob_threshold: float | None = -1.0
     no_speech_threshold: float | None = 0.6
-    condition_on_previous_text: bool = False
+    # Tokens of the text before that a window reads again, so that a sentence goes on in it with the right capitals and
+    # names. OpenAI: 223, or none; 30 do it, and with what follows them they are one block of the decoder
+    n_previous: int = 30
     audio_context: str | float = "auto"  # "auto", "full", or seconds to encode, if the audio is not longer
 
     def __post_init__(self) -> None:
@@ -88,6 +91,8 @@ class DecodingOptions:
             raise OptionError("Give at least one temperature, each from 0 to 10.")
         if self.best_of < 1 or not 1 <= self.sample_len <= 448:
             raise OptionError("best_of must be at least 1, sample_len from 1 to 448.")
+        if not 0 <= self.n_previous <= MAX_PROMPT_TOKENS:
+            raise OptionError(f"n_previous must be from 0 to {MAX_PROMPT_TOKENS}.")
         if isinstance(self.audio_context, str):
             if self.audio_context not in ("auto", "full"):
                 raise OptionError('audio_context is "auto", "full" or a number of seconds.')
@@ -124,6 +129,17 @@ class Decoded:
 
     def _is_trusted(self, options: DecodingOptions) -> bool:
         return options.logprob_threshold is None or self.avg_logprob >= options.logprob_threshold
+
+
+def text_before(previous: tuple[int, ...], decoded: Decoded, options: DecodingOptions, eot: int) -> tuple[int, ...]:
+    """The tokens before the next window: `previous` ones and those of this window, the last `n_previous` of them.
+
+    None after a text that can't be trusted: a loop would go on.
+    """
+    if decoded.temperature > TRUSTED_TEMPERATURE or not decoded.ended:
+        return ()
+    text = [*previous, *(token for token in decoded.tokens if token < eot)]
+    return tuple(text[max(0, len(text) - options.n_previous) :])
 
 
 def compression_ratio(text: str) -> float:

@@ -31,7 +31,7 @@ from engine.audio import (
     log_power,
     mel_filters,
 )
-from engine.decode import Decoded, DecodingOptions, WindowDecoder, ms_since
+from engine.decode import Decoded, DecodingOptions, WindowDecoder, ms_since, text_before
 from engine.errors import Cancelled
 from engine.languages import UNSPACED_LANGUAGES, language_code
 from engine.pieces import Piece
@@ -144,6 +144,7 @@ class LiveTranscriber:
         self._closed: list[_Heard] = []  # cut, not recognised to the end yet
         self._open: _Heard | None = None
         self._segments: list[Segment] = []
+        self._previous: tuple[int, ...] = ()  # the end of their text, in tokens
         self._gaps_s: list[tuple[float, float]] = []
         self._final_s = final_s(runtime.dims) if self._options.final_s is None else self._options.final_s
         self._agreement = Agreement()
@@ -301,6 +302,7 @@ class LiveTranscriber:
             text = f"{text} {GAP}".strip()
         if not text:
             return ""
+        self._previous = text_before(self._previous, decoded, self._options.decoding, self._tokenizer.eot)
         self._segments.append(
             Segment(
                 start_s=piece.start / SAMPLE_RATE_HZ,
@@ -316,12 +318,12 @@ class LiveTranscriber:
         return text
 
     def _decode_full_window(self, piece: Piece) -> Decoded:
-        """What the offline transcriber does with this piece, fallback and all."""
+        """What the offline transcriber does with this piece alone, fallback and all."""
         started = time.perf_counter()
         self.timings.full_window_redos += 1
         audio = self._runtime.encode(log_mel(piece.samples, self._filters))
         self.timings.encode_ms += ms_since(started)
-        window = self._window(audio, piece)
+        window = self._window(audio, piece, previous=())
         window.prefill()
         return window.decode_with_fallback()
 
@@ -369,7 +371,7 @@ class LiveTranscriber:
 
     def _decode(self, audio: AudioState, heard: _Heard) -> Decoded:
         """The greedy text of a state; the last hypothesis is its draft."""
-        window = self._window(audio, heard.piece)
+        window = self._window(audio, heard.piece, self._previous)
         self.timings.windows += 1
         decoded = window.decode(draft=heard.draft if self._options.use_draft else ())
         self.metrics.tokens_decoded += len(decoded.tokens)
@@ -381,24 +383,25 @@ class LiveTranscriber:
         is_empty = not decoded.text.strip() or decoded.is_silence(rules)
         return decoded.ended and not is_empty and not decoded.is_failure(rules)
 
-    def _window(self, audio: AudioState, piece: Piece) -> WindowDecoder:
+    def _window(self, audio: AudioState, piece: Piece, previous: tuple[int, ...]) -> WindowDecoder:
         """A decoder of this state, its prompt read; the language is heard first where it is not settled."""
-        window = self._new_window(audio, piece, self._language.code if self._language.is_settled else "")
+        window = self._new_window(audio, piece, previous, self._language.code if self._language.is_settled else "")
         window.prefill()
         self._heard_language = window.heard or self._heard_language
         if not self._language.is_settled:
             self._language.hear(window.language, window.language_probability or 0.0, piece.seconds)
             if self._language.code != window.language:
-                window = self._new_window(audio, piece, self._language.code)
+                window = self._new_window(audio, piece, previous, self._language.code)
                 window.prefill()
         return window
 
-    def _new_window(self, audio: AudioState, piece: Piece, language: str) -> WindowDecoder:
+    def _new_window(self, audio: AudioState, piece: Piece, previous: tuple[int, ...], language: str) -> WindowDecoder:
         return WindowDecoder(
             self._runtime.decoder(audio),
             self._tokenizer,
             self._options.decoding,
             piece.seconds,
+            previous=previous,
             timings=self.timings,
             language=language,
         )

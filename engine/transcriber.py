@@ -23,7 +23,7 @@ from engine.audio import (
     Audio,
     Samples,
 )
-from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities, ms_since
+from engine.decode import Decoded, DecodingOptions, WindowDecoder, language_probabilities, ms_since, text_before
 from engine.errors import EngineError, OptionError
 from engine.languages import language_code
 from engine.runtime import F32, MARGIN_POSITIONS, N_AUDIO_CTX, Decoder, Runtime
@@ -263,10 +263,7 @@ class Transcription:
         if options.word_times:
             segments = self._with_words(segments, decoder, start_s, duration_s)
         self.segments += segments
-        if options.condition_on_previous_text and decoded.temperature <= 0.5:
-            self.previous += tuple(token for segment in segments for token in segment.tokens)
-        else:
-            self.previous = ()
+        self.previous = text_before(self.previous, decoded, options, self.model.tokenizer.eot)
         return len(window) if n_positions is None else min(len(window), n_positions * mel_of.SAMPLES_PER_POSITION)
 
     def _with_words(

@@ -18,6 +18,7 @@ import numpy as np
 from tests.e2e.processes import Processes, until
 
 SPEAKER, MICROPHONE = "test_speaker", "test_microphone"
+HUM_S = 1800  # longer than whoever listens to a whole set of clips
 CHANNELS = ("front-left", "front-right", "rear-left", "rear-right")
 
 
@@ -54,7 +55,7 @@ class VirtualMicrophone:
         """A room's noise, very low: a real microphone never sends exact zeros."""
         self.processes.end("hum")
         if on:
-            low = np.random.default_rng(0).normal(0, 20, 16000 * 300).astype(np.int16)
+            low = np.random.default_rng(0).normal(0, 20, 16000 * HUM_S).astype(np.int16)
             path = self.folder / "hum.raw"
             path.write_bytes(low.tobytes())
             command = ["pacat", f"--device={SPEAKER}", "--raw", "--rate=16000", "--channels=1", str(path)]

@@ -21,6 +21,7 @@ from engine.decode import (
     compression_ratio,
     is_loop,
     language_probabilities,
+    text_before,
     token_cap,
 )
 from engine.errors import OptionError
@@ -70,6 +71,21 @@ def test_a_window_is_decoded_as_by_openai(
     assert decoded.avg_logprob == pytest.approx(theirs.avg_logprob, abs=1e-3)
     assert decoded.no_speech_prob == pytest.approx(theirs.no_speech_prob, rel=1e-2)
     assert decoded.compression_ratio == pytest.approx(theirs.compression_ratio)
+
+
+def decoded_to(*tokens: int, **what: object) -> Decoded:
+    return Decoded(
+        tokens, "", "en", None, **{"temperature": 0.0, **what}, avg_logprob=0, compression_ratio=1, no_speech_prob=0
+    )
+
+
+def test_the_end_of_a_text_that_can_be_trusted_goes_before_the_next_window() -> None:
+    options, eot = DecodingOptions(n_previous=3), 50256
+    assert text_before((), decoded_to(1, 2, eot + 200), options, eot) == (1, 2)
+    assert text_before((1, 2), decoded_to(3, 4), options, eot) == (2, 3, 4)
+    assert text_before((1, 2), decoded_to(3), DecodingOptions(n_previous=0), eot) == ()
+    assert text_before((1, 2), decoded_to(3, temperature=0.6), options, eot) == ()
+    assert text_before((1, 2), decoded_to(3, 3, ended=False), options, eot) == ()
 
 
 def test_the_text_goes_on_from_a_prefix(tiny_en: Transcriber) -> None:

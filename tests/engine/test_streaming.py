@@ -178,6 +178,18 @@ def test_a_cut_by_the_caller_ends_the_piece_there_and_the_rest_comes_again(tiny_
     assert [segment.start_s for segment in transcript.segments] == [0.0, at / SAMPLE_RATE_HZ]
 
 
+def test_a_sentence_goes_on_in_small_letters_after_a_pause_in_the_middle_of_it(tiny_en: Transcriber) -> None:
+    texts = []
+    for options in (DecodingOptions(n_previous=0), DecodingOptions()):
+        dictation = live(tiny_en, decoding=options)
+        for name in ("en/lj001-0010", "en/lj001-0011"):
+            feed(dictation, clip(name))
+            dictation.cut()
+        texts.append(dictation.finish().text)
+    assert plain(texts[0]) == plain(texts[1])
+    assert "letterpress It is of the first" in texts[0] and "letterpress it is of the first" in texts[1]
+
+
 def test_two_minutes_of_pause_cost_nothing_and_harm_nothing(tiny_en: Transcriber) -> None:
     first, second = clip("en/lj001-0002"), clip("en/lj001-0008")
     dictation = live(tiny_en)
@@ -191,25 +203,31 @@ def test_two_minutes_of_pause_cost_nothing_and_harm_nothing(tiny_en: Transcriber
     assert transcript.segments[-1].start_s == pytest.approx(len(first) / SAMPLE_RATE_HZ + 128, abs=1.1)
 
 
-@pytest.mark.parametrize(
-    "sound",
-    ["nothing", "digital silence", "hiss", "hum", "clicks"],
-)
-def test_what_nobody_said_is_not_written(tiny_en: Transcriber, sound: str) -> None:
+def sound_of(name: str) -> np.ndarray:
+    """4 s in which nobody speaks."""
     rng = np.random.default_rng(1)
     t = np.arange(4 * SAMPLE_RATE_HZ) / SAMPLE_RATE_HZ
     clicks = np.zeros(len(t), np.float32)
     clicks[::3000] = rng.uniform(-0.3, 0.3, len(clicks[::3000]))
-    samples = {
+    return {
         "nothing": np.zeros(0, np.float32),
         "digital silence": np.zeros(len(t), np.float32),
         "hiss": (0.003 * rng.standard_normal(len(t))).astype(np.float32),
         "hum": (0.02 * np.sin(2 * np.pi * 50 * t) + 0.01 * np.sin(2 * np.pi * 150 * t)).astype(np.float32),
         "clicks": np.convolve(clicks, np.exp(-np.arange(80) / 10), "same").astype(np.float32),
-    }[sound]
-    dictation = live(tiny_en)
-    feed(dictation, samples)
-    assert dictation.finish(heard_speech=False).text == ""
+    }[name]
+
+
+@pytest.mark.parametrize("after", [None, "en/jfk", "en/lj001-0002"])
+@pytest.mark.parametrize("sound", ["nothing", "digital silence", "hiss", "hum", "clicks"])
+def test_what_nobody_said_is_not_written(tiny_en: Transcriber, sound: str, after: str | None) -> None:
+    dictation, expected = live(tiny_en), ""
+    if after:
+        feed(dictation, clip(after))
+        dictation.cut()
+        expected = tiny_en.transcribe(clip(after)).text
+    feed(dictation, sound_of(sound))
+    assert plain(dictation.finish(heard_speech=False).text) == plain(expected)
 
 
 def test_a_text_that_cannot_be_trusted_is_decoded_again_from_the_full_window(tiny_en: Transcriber) -> None:
