@@ -55,7 +55,7 @@ clean:
 
 $(VENV)/.run: $(BUILD) $(LINUX)/system-packages.sh $(LINUX)/apt-run.txt
 	@$(LINUX)/system-packages.sh $(RUN_PACKAGES)
-	@packaging/environment.sh starter,server
+	@packaging/environment.sh starter,server,eval
 	@touch $@
 
 $(VENV)/.test: $(BUILD) $(LINUX)/system-packages.sh $(wildcard $(LINUX)/apt-*.txt)

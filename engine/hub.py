@@ -44,6 +44,7 @@ _QUANT_WORD = re.compile(
     re.IGNORECASE,
 )
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_TRY_LATER = "check the network and pull again, or import a file."
 _SHORT_WORDS = {"Q80": "Q8_0", "Q40": "Q4_0", "Q6K": "Q6_K", "Q5K": "Q5_K", "Q4K": "Q4_K"}
 
 
@@ -358,7 +359,7 @@ class _Transfer:
                 if tries >= TRIES_WITHOUT_PROGRESS:
                     raise OfflineError(
                         f"The connection to {self._host()} keeps failing; "
-                        f"{self.done >> 20} MB are kept, pull again to go on."
+                        + (f"{self.done >> 20} MB are kept, pull again to go on." if self.done else _TRY_LATER)
                     ) from error
             self.pause_s(min(2.0 ** (tries - 1), 16.0))
             if self.wish() is not Wish.GO_ON:

@@ -318,6 +318,7 @@ def publish(
     from contextlib import nullcontext
 
     from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub.errors import HfHubHTTPError
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     from engine.hub import plain_words
@@ -337,6 +338,8 @@ def publish(
         message = f"{len(collection.models)} GGUF files and their card"
         try:
             made = api.create_commit(repo, operations, commit_message=message)
-        except RuntimeError as error:  # of the thread that sent a file
+        except HfHubHTTPError:
+            raise
+        except (RuntimeError, OSError) as error:  # of the thread, or the Xet library, that sent a file
             raise HubError(f"{error} Nothing is published yet; run the command again.") from error
     return str(made.repo_url)

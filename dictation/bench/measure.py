@@ -206,13 +206,17 @@ def _words(text: str) -> list[str]:
 
 
 def revisions(shown: Sequence[str], final: str) -> tuple[int, int]:
-    """(words that came on screen while it was spoken, those of them that were taken back or changed later)."""
+    """(words that came on screen while it was spoken, those of them that were taken back or changed later).
+
+    A word that only moves, because one before it came, went or changed, stays the same word.
+    """
+    from rapidfuzz.distance import LCSseq
+
     before: list[str] = []
     appeared = revised = 0
     for place, text in enumerate([*shown, final]):
         words = _words(text)
-        same = next((i for i, (a, b) in enumerate(zip(before, words, strict=False)) if a != b), None)
-        same = min(len(before), len(words)) if same is None else same
+        same = int(LCSseq.similarity(before, words))
         revised += len(before) - same
         appeared += len(words) - same if place < len(shown) else 0
         before = words

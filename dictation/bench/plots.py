@@ -128,7 +128,8 @@ def timeline(measured: Measured, label: str) -> str:
     parts.append(f'<path class="axis" fill="none" d="M{TIME_LEFT} {bottom}H{right}"/>')
     step = html.round_up(end_s / 12)
     for i in range(int(end_s / step) + 1):
-        parts.append(f'<text x="{x(i * step):.1f}" y="{bottom + 14}" text-anchor="middle">{i * step:g}</text>')
+        if all(abs(x(i * step) - x(t)) > 10 for t, _ in marks):  # else a moment's line would go through it
+            parts.append(f'<text x="{x(i * step):.1f}" y="{bottom + 14}" text-anchor="middle">{i * step:g}</text>')
     parts += _marks(marks, x, bottom)
     parts.append(f'<path class="head" d="M0 {WAVE_TOP}V{bottom}" hidden/>')
     spoken = ", ".join(f"{name} at {t:.2f} s" for t, name in marks)

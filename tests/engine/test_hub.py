@@ -207,6 +207,13 @@ def test_a_login_page_is_not_a_model(server: Hub, cache: Path) -> None:
     assert_nothing_counts(file, cache)
 
 
+def test_where_nothing_comes_nothing_is_said_to_be_kept(server: Hub, cache: Path) -> None:
+    file = add(server)
+    server.fail(NAME, *[Fault("drop", after=0)] * 10)
+    with pytest.raises(OfflineError, match="check the network and pull again"):
+        pull(file, server, cache)
+
+
 def test_a_line_that_stays_dead_keeps_what_arrived(server: Hub, cache: Path) -> None:
     file = add(server)
     server.fail(NAME, Fault("drop", after=1_000_000), *[Fault("drop", after=0)] * 10)

@@ -202,6 +202,17 @@ def test_an_upload_that_fails_publishes_nothing_and_can_be_repeated(folder: Path
     assert len(hub.files) == 3
 
 
+def test_a_fault_of_the_xet_library_is_told_like_any_other(
+    folder: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This Hub knows no Xet, and the library raises an error of its own for that."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)
+    with pytest.raises(HubError, match="Nothing is published yet"):
+        publish(folder, REPO, endpoint=hub.url)
+
+
 def test_a_folder_that_contradicts_itself_is_not_sent(
     folder: Path, hub: Hub, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,7 @@ def test_a_damaged_clip_and_a_failing_engine_are_failures_in_a_sentence(tmp_path
 
 def test_revisions_are_words_that_stood_there_and_then_did_not():
     assert revisions(["I", "I scream", "Ice cream", "ice cream, is"], "Ice cream is good") == (5, 2)
+    assert revisions(["for all the", "for all the Chinese took"], "For although the Chinese then took") == (5, 1)
     assert revisions([], "anything") == (0, 0)
     assert revisions(["a b c"], "") == (3, 3)
     assert firm_wrong("and so my fellow asked", "And so, my fellow ask not") == 1
