@@ -7,6 +7,7 @@ rebinding) stands in `Host`, where only this computer's own names and plain addr
 
 from __future__ import annotations
 
+import errno
 import hmac
 import ipaddress
 import json
@@ -41,7 +42,8 @@ def read_token(file: Path) -> str:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise TokenError(f"The token file {file} can't be read ({error.strerror}).") from error
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise TokenError(f"The token file {file} can't be read ({why}). Delete it, and a new one is made.") from error
     try:
         paths.private_dir(file.parent)
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from dictation.memory import give_memory_back
-from dictation.server.faults import Fault
+from dictation.server.faults import Fault, ending
 from dictation.server.limits import Limits
 from dictation.server.metrics import Metrics
 from dictation.worker.lane import Lane
@@ -47,10 +47,16 @@ class Desk:
         self._listeners: dict[int, Listener] = {}
         self._next = 1
         self._n_recordings = 0
+        self._recognised: set[asyncio.Queue[Report | Fault]] = set()  # recordings
         self._has_freed = False
         self.lane = source.lane(self._take_report)
         self._pool = ThreadPoolExecutor(POOL_THREADS, "api-work", initializer=_step_back)
         self._tidier = self._loop.create_task(self._tidy())
+
+    def end(self) -> None:
+        """Sayso ends: what is being recognised is given up, and whoever reads its text is told."""
+        for reports in self._recognised:
+            reports.put_nowait(ending())
 
     def close(self) -> None:
         self._tidier.cancel()
@@ -128,7 +134,8 @@ class Desk:
 
         Where the model changes on the way it begins anew, unless something of the text has been given out.
         """
-        reports: asyncio.Queue[Report] = asyncio.Queue()
+        reports: asyncio.Queue[Report | Fault] = asyncio.Queue()
+        self._recognised.add(reports)
         take = self.enter(reports.put_nowait)
         clip = Clip(file)
         told = False
@@ -147,6 +154,8 @@ class Desk:
                         return
                     case FailureReport() as failure:
                         raise of_report(failure)
+                    case Fault() as fault:
+                        raise fault
                     case AgainReport() if told:
                         raise Fault(503, "model_changed", "The model has changed meanwhile. Send the audio again.")
                     case AgainReport():
@@ -155,6 +164,7 @@ class Desk:
         except TimeoutError as error:
             raise Fault(504, "too_slow", "The recognition took too long and was given up.") from error
         finally:
+            self._recognised.discard(reports)
             self.leave(take)
 
 

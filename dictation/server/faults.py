@@ -44,6 +44,10 @@ class Fault(DictationError):
         return JSONResponse(self.body(), self.status, self.headers)
 
 
+def ending() -> Fault:
+    return Fault(503, "ending", "Sayso is ending.")
+
+
 async def answer(_: Request, error: Exception) -> Response:
     """Starlette's handler for everything that an endpoint raises."""
     match error:

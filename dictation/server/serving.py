@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -11,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,7 +53,7 @@ class ServerError(DictationError):
 # ---- the application ------------------------------------------------------------------------------------------------
 
 
-def application(api: Api, token: str, host: str, names: Sequence[str] = ()) -> ASGIApp:
+def application(api: Api, token: str, host: str, names: Sequence[str], waiting: Waiting) -> ASGIApp:
     """All of the API as ASGI, behind its gate."""
     socket_: Callable[[WebSocket], Awaitable[None]] = partial(dictations.socket, api)
     paths_ = dict.fromkeys(route.path for route in ROUTES)
@@ -62,7 +64,8 @@ def application(api: Api, token: str, host: str, names: Sequence[str] = ()) -> A
     ]
     handlers: dict[Any, Any] = dict.fromkeys((Exception, HTTPException, Fault, OSError), faults.answer)
     gate = Middleware(Gate, token=token, host=host, names=names)
-    app = Starlette(routes=routes, middleware=[Middleware(_Measured, api=api), gate], exception_handlers=handlers)
+    around = [Middleware(_Measured, api=api), Middleware(_Told, waiting=waiting), gate]
+    app = Starlette(routes=routes, middleware=around, exception_handlers=handlers)
     app.state.document = document
     return app
 
@@ -111,6 +114,52 @@ class _Measured:
             self._api.metrics.requests.labels(name, str(status)).inc()
             self._api.metrics.request_seconds.labels(name).observe(time.monotonic() - started_s)
             log.get("server").debug("%s %d", name, status)
+
+
+class Waiting:
+    """Requests that have no answer yet."""
+
+    def __init__(self) -> None:
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.is_over = False
+
+    def end(self) -> None:
+        """Answer all of them, now and from now on, that Sayso is ending."""
+        self.is_over = True
+        for task in self.tasks:
+            task.cancel()
+
+
+class _Told:
+    """Keeps `Waiting`, so that whoever waits when the server ends is told so and does not wait for its end."""
+
+    def __init__(self, app: ASGIApp, waiting: Waiting) -> None:
+        self._app = app
+        self._waiting = waiting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        task = asyncio.current_task()
+        if scope["type"] != "http" or task is None:
+            await self._app(scope, receive, send)
+            return
+        tasks = self._waiting.tasks
+
+        async def note(message: Message) -> None:
+            tasks.discard(task)  # from here on it has an answer
+            await send(message)
+
+        tasks.add(task)
+        try:
+            if not self._waiting.is_over:
+                await self._app(scope, receive, note)
+                return
+        except asyncio.CancelledError:
+            if not (self._waiting.is_over and task in tasks):
+                raise
+            task.uncancel()
+        finally:
+            tasks.discard(task)
+        await faults.ending().response()(scope, receive, send)
 
 
 # ---- connections ----------------------------------------------------------------------------------------------------
@@ -209,7 +258,7 @@ class Server:
         self._folder = _own_folder()
         self._listener = _listen(host, port)
         self.port: int = self._listener.getsockname()[1]
-        self._uvicorn: uvicorn.Server | None = None
+        self._end: Callable[[], object] | None = None
         self._started = threading.Event()
         self._fault = ""
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
@@ -224,9 +273,10 @@ class Server:
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     def close(self) -> None:
-        """End all connections; sessions are told."""
-        if self._uvicorn is not None:
-            self._uvicorn.should_exit = True
+        """End all connections; whoever waits is told."""
+        if self._end is not None:
+            with suppress(RuntimeError):  # it has ended by itself
+                self._end()
         self._thread.join(2 * STOP_S)
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -241,9 +291,9 @@ class Server:
             self._started.set()
 
     async def _serve(self) -> None:
-        api = Api(self._core, self._folder, self._limits)
+        api, waiting = Api(self._core, self._folder, self._limits), Waiting()
         config = uvicorn.Config(
-            application(api, self._token, self._host, self._names),
+            application(api, self._token, self._host, self._names, waiting),
             http=_Http,
             ws=_Socket,
             lifespan="off",
@@ -259,13 +309,16 @@ class Server:
             timeout_graceful_shutdown=int(STOP_S),
         )
         _quiet_uvicorn()
-        self._uvicorn = server = uvicorn.Server(config)
+        server, wanted = uvicorn.Server(config), asyncio.Event()
+        self._end = partial(asyncio.get_running_loop().call_soon_threadsafe, wanted.set)
         tell = asyncio.create_task(self._tell_started(server))
         try:
-            ended = asyncio.create_task(server.serve(sockets=[self._listener]))
-            while not server.should_exit and not ended.done():
-                await asyncio.wait({ended}, timeout=0.2)
-            await api.sessions.close()  # whoever follows one is told, so that its connection ends
+            ended, end = asyncio.create_task(server.serve(sockets=[self._listener])), asyncio.create_task(wanted.wait())
+            await asyncio.wait({ended, end}, return_when=asyncio.FIRST_COMPLETED)
+            api.desk.end()
+            await api.sessions.close()  # before their connections are closed
+            waiting.end()
+            server.should_exit = True
             await ended
             api.desk.close()
         finally:
@@ -288,7 +341,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        text = f"The local API can't listen on {host}, port {port} ({why}). Choose another port in the settings."
+        what = "port" if getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES) else "address"
+        text = f"The local API can't listen on {host}, port {port} ({why}). Choose another {what} in the settings."
         raise ServerError(text) from error
     return listener
 

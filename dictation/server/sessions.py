@@ -22,7 +22,7 @@ from typing import Any, Literal
 from dictation import log
 from dictation.server import shapes
 from dictation.server.desk import Desk, of_report
-from dictation.server.faults import Fault
+from dictation.server.faults import Fault, ending
 from dictation.server.hearing import SAMPLE_RATE_HZ, Hearing, Pause, plan
 from dictation.server.sound import Stream, open_stream, too_long
 from dictation.settings import Settings
@@ -338,7 +338,8 @@ class Sessions:
         """Sayso ends: say so to whoever follows, and leave no audio."""
         self._sweeper.cancel()
         for session in self._sessions.values():
-            session.fail("ending", "Sayso is ending.")
+            fault = ending()
+            session.fail(fault.code, str(fault))
         tasks = [task for session in self._sessions.values() for task in session.tasks]
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSE_S)

@@ -48,6 +48,7 @@ class Debian:
             part.replace(pristine)
         else:
             _run("tar", "--numeric-owner", "-C", root, "-xf", pristine)
+        root.chmod(0o755)  # mkdtemp's folder is the test's own, but here it is everybody's "/"
         self.run("useradd", "--create-home", USER)
         self.run("apt-get", "update", "-q")
 

@@ -40,7 +40,7 @@ def test_a_token_that_others_may_read_or_that_lies_elsewhere_is_refused(tmp_path
         read_token(file)
     file.chmod(0o600)
     os.symlink(file, tmp_path / "link")
-    with pytest.raises(TokenError):
+    with pytest.raises(TokenError, match=r"it is a link\). Delete it"):
         read_token(tmp_path / "link")
 
 

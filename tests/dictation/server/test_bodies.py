@@ -338,11 +338,57 @@ def test_the_end_of_sayso_is_told_to_whoever_follows_a_session(serve):
     assert not fake.folder.exists() or left(fake) == []
 
 
+def test_the_end_of_sayso_is_told_to_whoever_waits_for_an_answer_at_once(serve):
+    from dictation.server import serving
+
+    fake = serve()
+    fake.words.gate.clear()  # the engine is busy
+    answers = {}
+
+    def ask(name, call):
+        asking.append(threading.Thread(target=lambda: answers.update({name: call()})))
+        asking[-1].start()
+
+    asking = []
+    for path in UPLOADS:
+        ask(path, lambda path=path: fake.form(path, SPEECH))
+    while "sayso_recordings 3.0" not in fake.get("/metrics").body.decode() or not fake.words.requests:
+        time.sleep(0.01)
+    with (
+        socket.create_connection((fake.host, fake.port), timeout=10) as half,
+        connect(f"ws://127.0.0.1:{fake.port}/sessions/socket", additional_headers=fake.headers) as opened,
+    ):
+        half.sendall(head(fake, "/dictate", f"Content-Type: {CUT_TYPE}", "Content-Length: 100000") + CUT[:1000])
+        opened.send("{}")
+        assert "opened" in opened.recv()
+        while "sayso_recordings 4.0" not in fake.get("/metrics").body.decode():
+            time.sleep(0.01)
+        began_s = time.monotonic()
+        fake.server.close()
+        took_s = time.monotonic() - began_s
+        assert '"ending"' in list(opened)[-1] and opened.close_code == 1000
+        assert half.recv(65536).startswith(b"HTTP/1.1 503 ")
+    for thread in asking:
+        thread.join(10)
+    assert {path: (answer.status, answer.code) for path, answer in answers.items()} == dict.fromkeys(
+        UPLOADS, (503, "ending")
+    )
+    assert took_s < serving.STOP_S
+
+
 def test_a_port_that_is_taken_is_said_in_one_sentence(fake):
     from dictation.server.serving import Server, ServerError
 
     with pytest.raises(ServerError, match=f"port {fake.port} .* Choose another port"):
         Server(fake.dictation.loop, port=fake.port)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "fe80::1"])
+def test_an_address_that_is_not_this_computers_is_said_in_one_sentence(fake, host):
+    from dictation.server.serving import Server, ServerError
+
+    with pytest.raises(ServerError, match="Choose another address"):
+        Server(fake.dictation.loop, host, port=0)
 
 
 @pytest.mark.parametrize("format", ["mp4", "webm"])
