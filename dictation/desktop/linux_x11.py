@@ -36,8 +36,9 @@ from dictation.desktop.x11.hotkeys import X11Hotkeys
 from dictation.desktop.x11.input_method import InputMethod, input_method
 from dictation.desktop.x11.keeper import hand_over
 from dictation.desktop.x11.keyboard import Keyboard, keysym_of
+from dictation.desktop.x11.ping import Pinger
 from dictation.desktop.x11.selections import SelectionUnreadable
-from dictation.desktop.x11.typing import Pinger, Typing
+from dictation.desktop.x11.typing import Typing
 from dictation.desktop.x11.undo import take_back
 from dictation.desktop.x11.windows import WindowInfo, Windows, as_target
 
@@ -183,7 +184,7 @@ class X11Desktop:
 
     def _not_taken(self, loan: Loan, text: str, info: WindowInfo, how: How, started_s: float) -> Delivery | None:
         with Pinger(self._x, info.window_id) as pinger:
-            has_read_keys = pinger.supported and pinger.read_everything()
+            has_read_keys = pinger.read_everything()
         if loan.taken.is_set():
             self.clipboard.settle(loan)
             return Delivery(Outcome.DELIVERED, Method.PASTE, "the window fetched the text late", elapsed_ms(started_s))

@@ -20,7 +20,7 @@ from Xlib import X, display, error
 from Xlib.protocol import event
 
 from dictation.desktop.x11.connection import Connection
-from dictation.desktop.x11.typing import Pinger
+from dictation.desktop.x11.ping import Pinger
 from tests.e2e.person import Person
 from tests.e2e.processes import Processes, listens, until
 from tests.e2e.programs import Program

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from dictation.desktop.contract import How, Method, Outcome
 from dictation.desktop.linux_x11 import X11Desktop
+from dictation.desktop.x11.ping import Pinger
 from tests.e2e.desktop import VirtualDesktop
-from tests.e2e.programs import MORE_PROGRAMS, X11_PROGRAMS, KWrite, Program, Xterm
+from tests.e2e.programs import MORE_PROGRAMS, X11_PROGRAMS, KWrite, Lxterminal, Program, Xterm
 
 pytestmark = pytest.mark.desktop
 SENTENCE = 'Zażółć gęślą jaźń – ß, 你好, 👍, "quotes", a{b}[c]|d\\e~'
@@ -36,3 +43,41 @@ def test_what_the_server_tells_about_the_keyboard_does_not_pile_up(desktop: Virt
         x11.insert(SENTENCE, x11.target(), How(method))
         assert window.text(SENTENCE) == SENTENCE
         assert x11._x.events(0) == x11._x.kept_events() == []
+
+
+@contextmanager
+def stumbling(pid: int) -> Iterator[None]:
+    """A program that stands still for 0.3 s again and again, as on a computer with far too much to do."""
+    over = threading.Event()
+
+    def stumble() -> None:
+        while not over.wait(0.03):
+            os.kill(pid, signal.SIGSTOP)
+            over.wait(0.3)
+            os.kill(pid, signal.SIGCONT)
+
+    thread = threading.Thread(target=stumble)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("kind", [Xterm, Lxterminal], ids=lambda kind: kind.kind)
+def test_a_slow_window_gets_every_character_that_its_keys_lack(
+    desktop: VirtualDesktop, x11: X11Desktop, kind: type[Program]
+) -> None:
+    """Spare keys are filled again for every few dozen of these; xterm is asked by Editres whether it has read them."""
+    text = "".join(map(chr, [*range(0x391, 0x3CA), *range(0x410, 0x450), *range(0x3041, 0x3091)])).replace("\u03a2", "")
+    window = desktop.reuse(kind)
+    with stumbling(window.pid):
+        delivery = x11.insert(text, x11.target(), How(Method.TYPE))
+    assert (delivery.outcome, delivery.evidence) == (Outcome.DELIVERED, "the window has read every key")
+    assert window.text(text) == text
+
+
+def test_a_window_that_answers_nothing_is_waited_for_a_moment_only(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+    with Pinger(x11._x, x11._x.window.id) as pinger:  # of this very program, which does not answer itself
+        assert [pinger.read_everything() for _ in range(3)] == [False] * 3

@@ -2,25 +2,20 @@
 
 Characters that no key of the layout gives go through spare keycodes. A client reads the key map as it is when it gets
 to it, not as it was when the key was pressed; so a keycode is filled, waited for, used, and waited for again before it
-is used for another character. The wait is a `_NET_WM_PING`: the window answers when it has read all before it.
+is used for another character (`ping.py`).
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import Any
 
-from Xlib import XK, X
-from Xlib.protocol import event as xevent
+from Xlib import XK
 
 from dictation.desktop.contract import How
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.keyboard import Keyboard, Stroke, keysym_of
+from dictation.desktop.x11.ping import Pinger
 from dictation.desktop.x11.windows import Windows
-
-PING_TIMEOUT_S = 2.0
-NO_PING_SETTLE_S = 0.15
 
 
 @dataclass(frozen=True)
@@ -31,54 +26,6 @@ class TypeResult:
     typed: int
     complete: bool
     confirmed: bool
-
-
-class Pinger:
-    """Asks a window whether it has read everything sent to it so far. Use as a context manager."""
-
-    def __init__(self, connection: Connection, window_id: int) -> None:
-        self._x = connection
-        self._window = connection.display.create_resource_object("window", window_id)
-        self.supported = Windows(connection).answers_ping(window_id)
-        self._count = 0
-
-    def __enter__(self) -> Pinger:
-        # GTK, VTE and Chromium answer by the substructure mask, Qt by the structure mask
-        self._x.root.change_attributes(event_mask=X.SubstructureNotifyMask | X.StructureNotifyMask)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._x.root.change_attributes(event_mask=X.NoEventMask)
-        self._x.display.sync()
-        self._x.forget_events()
-
-    def read_everything(self, timeout_s: float = PING_TIMEOUT_S) -> bool:
-        """Wait until the window has read all events so far; False if it can't tell or doesn't answer."""
-        self._x.display.sync()
-        if not self.supported:
-            time.sleep(min(NO_PING_SETTLE_S, timeout_s))  # nothing can be awaited: xterm and the like
-            return False
-        self._count += 1
-        protocols, ping = self._x.atom("WM_PROTOCOLS"), self._x.atom("_NET_WM_PING")
-        # Qt takes the time of a ping as that of an event, so it must be a true one
-        data = [ping, self._x.server_time(), self._window.id, self._count, 0]
-        message = xevent.ClientMessage(window=self._window, client_type=protocols, data=(32, data))
-        self._window.send_event(message)
-        self._x.display.flush()
-        answer = self._x.wait_for(self._is_answer, timeout_s)
-        self._x.kept_events()
-        return answer is not None
-
-    def _is_answer(self, event: Any) -> bool:
-        return bool(
-            event.type == X.ClientMessage
-            and event.client_type == self._x.atom("WM_PROTOCOLS")
-            and event.data[0] == 32
-            and event.data[1][0] == self._x.atom("_NET_WM_PING")
-            and event.data[1][2] == self._window.id
-            and event.data[1][3] == self._count
-            and event.window == self._x.root
-        )
 
 
 class Typing:

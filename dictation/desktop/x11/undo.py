@@ -15,7 +15,7 @@ from Xlib import XK
 from dictation.desktop.x11.clipboard import X11Clipboard
 from dictation.desktop.x11.connection import Connection
 from dictation.desktop.x11.keyboard import Keyboard
-from dictation.desktop.x11.typing import Pinger
+from dictation.desktop.x11.ping import Pinger
 
 LONGEST = 5000
 CORRECTIONS = 40
