@@ -12,6 +12,7 @@ from dictation.events import (
     Cue,
     Event,
     Failed,
+    FinalText,
     Notice,
     PlaySound,
     Start,
@@ -244,7 +245,8 @@ class _Machine:
                 self._do(Done(take.number))
             self._leave(take)
             return
-        self._update(replace(take, recognised=True))
+        n_characters = len(given.event.text) if isinstance(given.event, FinalText) else 0
+        self._update(replace(take, recognised=True, n_characters=n_characters))
         self._deliver_next()
 
     def _recognition_failed(self, number: int, message: str) -> None:

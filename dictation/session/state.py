@@ -28,6 +28,7 @@ class Limits:
     life_sign_s: float = 20.0  # the recogniser must show progress this often
     finish_most_s: float = 120.0  # and end by then, plus twice the length of the audio
     deliver_s: float = 10.0
+    deliver_character_s: float = 0.03  # and so much for each: some windows are typed into, and some of them are slow
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Waiting:
     since_s: float  # of its turn
     life_s: float  # last sign of life from the recogniser, while it is its turn
     recognised: bool = False
+    n_characters: int = 0  # to be delivered
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,6 @@ def _tail_end(take: Recorded, limits: Limits) -> float:
 
 def waiting_due(head: Waiting, limits: Limits) -> float:
     if head.state is State.DELIVERING:
-        return head.since_s + limits.deliver_s
+        return head.since_s + limits.deliver_s + limits.deliver_character_s * head.n_characters
     most = head.since_s + limits.finish_most_s + 2 * head.audio_s
     return min(head.life_s + limits.life_sign_s, most)

@@ -29,8 +29,8 @@ HANDS_FREE = Start("hotkey", hands_free=True)
 TICK = Tick()
 
 
-def text(take):
-    return s.Recognised(take, e.FinalText(take, text="x", raw_text="x"))
+def text(take, said="x"):
+    return s.Recognised(take, e.FinalText(take, text=said, raw_text=said))
 
 
 def nothing(take, keep=False):
@@ -258,8 +258,14 @@ ROWS = {
     "a window that does not take the text: held, and the app goes on": [
         *SPOKEN,
         (2.4, text(1), [e.FinalText, (1, State.DELIVERING), Deliver(1)]),
-        (12.4, TICK, [HoldText(1), Cue.HELD, (1, State.IDLE)]),
+        (12.44, TICK, [HoldText(1), Cue.HELD, (1, State.IDLE)]),
         (13.0, delivered(1), []),
+    ],
+    "a long text that is typed key by key has its time": [
+        *SPOKEN,
+        (2.4, text(1, "x" * 1000), [e.FinalText, (1, State.DELIVERING), Deliver(1)]),
+        (42.3, TICK, []),
+        (42.5, TICK, [HoldText(1), Cue.HELD, (1, State.IDLE)]),
     ],
     "something unclear was heard: nothing is typed, the audio is kept": [
         *SPOKEN,

@@ -12,6 +12,7 @@ import pytest
 
 from dictation.desktop.contract import How, Method, Outcome
 from dictation.desktop.linux_x11 import X11Desktop
+from dictation.desktop.x11 import typing
 from dictation.desktop.x11.ping import Pinger
 from tests.e2e.desktop import VirtualDesktop
 from tests.e2e.programs import MORE_PROGRAMS, X11_PROGRAMS, KWrite, Lxterminal, Program, Xterm
@@ -51,7 +52,7 @@ def stumbling(pid: int) -> Iterator[None]:
     over = threading.Event()
 
     def stumble() -> None:
-        while not over.wait(0.03):
+        while not over.wait(0.1):
             os.kill(pid, signal.SIGSTOP)
             over.wait(0.3)
             os.kill(pid, signal.SIGCONT)
@@ -76,6 +77,19 @@ def test_a_slow_window_gets_every_character_that_its_keys_lack(
         delivery = x11.insert(text, x11.target(), How(Method.TYPE))
     assert (delivery.outcome, delivery.evidence) == (Outcome.DELIVERED, "the window has read every key")
     assert window.text(text) == text
+
+
+def test_a_window_that_hangs_gets_no_garbled_rest(desktop: VirtualDesktop, x11: X11Desktop, monkeypatch) -> None:
+    monkeypatch.setattr(typing, "PATIENCE_S", 0.5)
+    text = "".join(map(chr, range(0x3041, 0x3091)))
+    window = desktop.reuse(Lxterminal)
+    os.kill(window.pid, signal.SIGSTOP)
+    try:
+        delivery = x11.insert(text, x11.target(), How(Method.TYPE))
+    finally:
+        os.kill(window.pid, signal.SIGCONT)
+    assert delivery.outcome is Outcome.HELD and "Stopped after 0 of 80 characters." in delivery.reason
+    assert window.text("") == ""
 
 
 def test_a_window_that_answers_nothing_is_waited_for_a_moment_only(desktop: VirtualDesktop, x11: X11Desktop) -> None:

@@ -46,6 +46,11 @@ class Pinger:
         self._x.display.sync()
         self._x.forget_events()
 
+    @property
+    def can_tell(self) -> bool:
+        """Whether the window answers at all, as far as is known."""
+        return self._ask is not None
+
     def read_everything(self, timeout_s: float = TIMEOUT_S) -> bool:
         """Wait until the window has read all events so far; False if it can't tell or doesn't answer."""
         self._x.display.sync()

@@ -17,6 +17,10 @@ from dictation.desktop.x11.keyboard import Keyboard, Stroke, keysym_of
 from dictation.desktop.x11.ping import Pinger
 from dictation.desktop.x11.windows import Windows
 
+PATIENCE_S = (
+    10.0  # with a window that does answer: filling its keys again too early would make other characters of them
+)
+
 
 @dataclass(frozen=True)
 class TypeResult:
@@ -67,11 +71,14 @@ class Typing:
                     self._keyboard.fill(placed)
                     filled = True
                     strokes.update({keysym: Stroke(code) for code, keysym in placed.items()})
-                    pinger.read_everything()
+                    if not pinger.read_everything(PATIENCE_S) and pinger.can_tell:
+                        return TypeResult(typed, False, confirmed)  # it hangs: later it would read other characters
                 for character in text[typed : typed + count]:
                     self._tap(character, strokes, how)
-                confirmed = pinger.read_everything()
+                confirmed = pinger.read_everything(PATIENCE_S)
                 typed += count
+                if pinger.can_tell and not confirmed and typed < len(text):
+                    return TypeResult(typed, False, confirmed)
             return TypeResult(typed, True, confirmed)
         finally:
             if filled:
