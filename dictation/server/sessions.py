@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from dictation import log
@@ -24,7 +25,7 @@ from dictation.server import shapes
 from dictation.server.desk import Desk, of_report
 from dictation.server.faults import Fault, ending
 from dictation.server.hearing import SAMPLE_RATE_HZ, Hearing, Pause, plan
-from dictation.server.sound import Stream, open_stream, too_long
+from dictation.server.sound import F32, STEP_S, Stream, open_stream, too_long
 from dictation.settings import Settings
 from dictation.spool import Spool
 from dictation.worker.reports import AgainReport, FailureReport, FinalReport, PartialReport, Report
@@ -92,9 +93,14 @@ class _Ears:
     hearing: Hearing
     stream: Stream
 
-    def hear(self, data: bytes) -> Pause:
-        """Takes a while. Raises Fault."""
-        return self.hearing.hear([(self.stream.push(data), self.stream.rate_hz)])
+    def pieces(self, data: bytes) -> list[F32]:
+        """A chunk's audio, of at most STEP_S each. Takes a while. Raises Fault."""
+        samples, step = self.stream.push(data), round(STEP_S * self.stream.rate_hz)
+        return [samples[start : start + step] for start in range(0, len(samples), step)]
+
+    def hear(self, piece: F32) -> Pause:
+        """Takes a while."""
+        return self.hearing.hear([(piece, self.stream.rate_hz)])
 
 
 class Session:
@@ -138,7 +144,12 @@ class Session:
         async with self._appending:
             self._rests = False
             self.changed_s, before_s = time.monotonic(), ears.hearing.take.audio_s
-            pause = await self._desk.work(lambda: ears.hear(data))
+            pause = Pause()
+            for piece in await self._desk.work(lambda: ears.pieces(data)):
+                heard = await self._desk.work(partial(ears.hear, piece))
+                pause = Pause(pause.pause_s if heard.pause_s is None else heard.pause_s, heard.is_over)
+                if pause.is_over:
+                    break
             self.changed_s = time.monotonic()
         audio_s = ears.hearing.take.audio_s
         self._desk.metrics.audio_seconds.labels("session").inc(audio_s - before_s)

@@ -28,7 +28,8 @@ F32 = NDArray[np.float32]
 LEAST_RATE_HZ, MOST_RATE_HZ, MOST_CHANNELS = 8_000, 192_000, 8
 MOST_PACKET_BYTES = 61_440  # an Opus packet of 120 ms at the highest rate is far smaller
 BLOCK_S = 0.5
-STEP_S = 10.0  # of audio that is flattened in one go
+STEP_S = 10.0  # of audio that is worked on before others get their turn
+CHUNK_S = 300.0  # of audio in one chunk for a session
 _OGG_HEADER_BYTES = 27
 
 
@@ -298,12 +299,15 @@ def _opus_decoder(head: bytes) -> opus.Decoder | _AvOpus:
 
 def _decoded(decoder: opus.Decoder | _AvOpus | None, packets: list[bytes], channels: int) -> F32:
     """The packets' frames with as many channels as the session was opened with."""
-    parts = [np.zeros((0, channels), np.float32)]
+    parts, n = [np.zeros((0, channels), np.float32)], 0
     try:
         for packet in filter(None, packets):  # an empty one would be a lost packet, or the end
             assert decoder is not None
             samples = _clean(decoder.decode(packet))
             parts.append(samples if samples.shape[1] == channels else np.repeat(samples[:, :1], channels, axis=1))
+            n += len(samples)
+            if n > CHUNK_S * opus.RATE_HZ:  # a few bytes of Opus can be hours of silence
+                raise Fault(413, "audio_too_long", f"A chunk may hold {CHUNK_S:g} s of audio. Send it in parts.")
     except opus.OpusError as error:
         raise Fault(422, "damaged_audio", "This is not an Opus packet, or a damaged one; it was left out.") from error
     return np.concatenate(parts)

@@ -288,6 +288,22 @@ def test_damaged_opus_is_refused_and_the_session_goes_on(fake):
     assert fake.post(f"{place}/finish").json["text"]
 
 
+def test_a_few_bytes_of_opus_that_are_hours_are_refused_before_they_fill_the_memory(fake):
+    quiet = b"\x1b\x02"  # a packet of 120 ms
+
+    def pages(packets, n_packets):
+        lacing = bytes(map(len, packets))
+        return (b"OggS" + bytes(22) + bytes([len(lacing)]) + lacing + b"".join(packets)) * n_packets
+
+    head = b"OpusHead" + bytes([1, 1, 0, 0, *(48_000).to_bytes(4, "little"), 0, 0, 0])
+    place = fake.session(format={"encoding": "ogg_opus"})
+    start = pages([head], 1) + pages([b"OpusTags" + bytes(8)], 1)
+    refused = fake.post(f"{place}/audio", start + pages([quiet] * 255, 2_600))  # 2 MB, 22 hours
+    assert (refused.status, refused.code) == (413, "audio_too_long")
+    assert fake.get(place).json["audio_s"] == 0.0
+    assert fake.post(f"{place}/audio", pages([quiet] * 200, 1)).json["audio_s"] == pytest.approx(24.0, abs=0.1)
+
+
 def test_another_model_in_the_middle_costs_nothing_of_what_was_said(serve):
     from dictation import events as e
 
