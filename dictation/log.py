@@ -1,14 +1,16 @@
 """The log: what happened and how long it took, never what was said.
 
 Only names, numbers and error types belong in a log line. As a second line of defence, text fields of events are left
-out of their `repr`, and `no_text` drops records that carry a message object whole.
+out of their `repr`, `_NoText` takes events out of records, and `_NoMessages` the messages out of tracebacks.
 """
 
 from __future__ import annotations
 
 import logging
 import logging.handlers
+import traceback
 from pathlib import Path
+from typing import Any
 
 from dictation import paths
 from dictation.events import Command, Event, kind
@@ -33,6 +35,20 @@ class _NoText(logging.Filter):
         return True
 
 
+class _NoMessages(logging.Formatter):
+    """Of a fault the places and the types: its message may quote what was said."""
+
+    def formatException(self, ei: Any) -> str:
+        told, seen = [], set()
+        error: BaseException | None = ei[1]
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            places = "".join(traceback.format_tb(error.__traceback__))
+            told.append(f"Traceback (most recent call last):\n{places}{type(error).__qualname__}")
+            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        return "\nwhich came of\n".join(told)
+
+
 def start(level: str = "INFO", file: Path | None = None) -> str:
     """Write Sayso's log to a file of its own (rotated, owner only). Safe to call again with another level.
 
@@ -52,7 +68,7 @@ def start(level: str = "INFO", file: Path | None = None) -> str:
     except OSError as error:
         root.addHandler(logging.NullHandler())
         return f"The log can't be written to {file} ({error.strerror})."
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_NoMessages("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     handler.addFilter(_NoText())
     root.addHandler(handler)
     return ""
