@@ -44,7 +44,6 @@ _QUANT_WORD = re.compile(
     re.IGNORECASE,
 )
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_TRY_LATER = "check the network and pull again, or import a file."
 _SHORT_WORDS = {"Q80": "Q8_0", "Q40": "Q4_0", "Q6K": "Q6_K", "Q5K": "Q5_K", "Q4K": "Q4_K"}
 
 
@@ -357,10 +356,7 @@ class _Transfer:
                 tries = 1 if self.done > most else tries + 1
                 most = max(most, self.done)
                 if tries >= TRIES_WITHOUT_PROGRESS:
-                    raise OfflineError(
-                        f"The connection to {self._host()} keeps failing; "
-                        + (f"{self.done >> 20} MB are kept, pull again to go on." if self.done else _TRY_LATER)
-                    ) from error
+                    raise self._out_of_reach() from error
             self.pause_s(min(2.0 ** (tries - 1), 16.0))
             if self.wish() is not Wish.GO_ON:
                 return self.wish()
@@ -448,9 +444,16 @@ class _Transfer:
         free = shutil.disk_usage(self.part.parent).free
         if free < rest + SPARE_BYTES:
             raise DiskSpaceError(
-                f"{rest >> 20} MB are still to come, but the disk that holds {self.part.parent} has only "
-                f"{free >> 20} MB free; free some space or set HF_HOME to another disk."
+                f"{rest >> 20} MB are still to come and {SPARE_BYTES >> 20} MB should stay free, but the disk that "
+                f"holds {self.part.parent} has only {free >> 20} MB; free some space or set HF_HOME to another disk."
             )
+
+    def _out_of_reach(self) -> OfflineError:
+        if not self.done:
+            return OfflineError(f"{self._host()} can't be reached; check the network and pull again, or import a file.")
+        return OfflineError(
+            f"The connection to {self._host()} keeps failing; {self.done >> 20} MB are kept, pull again to go on."
+        )
 
     def _host(self) -> str:
         from huggingface_hub import constants

@@ -22,7 +22,7 @@ from dictation.bench.results import BenchFile, Conditions, Measured, Sitting
 from dictation.replay import Mode
 from dictation.version import version
 from engine import store
-from engine.formats.load import load
+from engine.formats.load import load_named
 from engine.formats.sniff import main_file
 from engine.report import corpus_digest
 
@@ -70,7 +70,7 @@ def carry_out(plan: Plan, clips: ClipSet, folder: Path, watch: Watch) -> list[Be
         file_name = given.name if given.is_dir() else model.name
         if models.setdefault(file_name, model) != model:
             raise BenchError(f"{models[file_name]} and {model} would have one name in the report; rename one of them.")
-        checkpoint = load(model)
+        checkpoint = load_named(model)
         usable = [clip for clip in clips.clips if checkpoint.is_multilingual or clip.language in ("en", "")]
         if left_out := len(clips.clips) - len(usable):
             watch.say(f"{file_name} knows English only; clips left out for their language: {left_out}.")

@@ -151,10 +151,10 @@ def _in_own_process(job: _Job) -> int:
 def _evaluate(job: _Job) -> tuple[int, list[str]]:
     """Decode what has no result yet. Returns how many clips the model has no language for, and which can't be read."""
     from engine.evaluate import shard
-    from engine.formats.load import load
+    from engine.formats.load import load_named
     from engine.report import EvaluationFile
 
-    checkpoint = load(job.model)
+    checkpoint = load_named(job.model)
     clips = [clip for clip in job.clips if checkpoint.is_multilingual or clip.language == "en"]
     file = EvaluationFile(job.results)
     with file.alone():

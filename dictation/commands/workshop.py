@@ -51,7 +51,10 @@ def _add_no_smoke(verb: argparse.ArgumentParser) -> None:
 
 
 def _prefixes(text: str) -> tuple[str, ...]:
-    return tuple(prefix for prefix in (part.strip() for part in text.split(",")) if prefix)
+    prefixes = tuple(prefix for prefix in (part.strip() for part in text.split(",")) if prefix)
+    if not prefixes:
+        raise argparse.ArgumentTypeError("name how at least one tensor's name begins")
+    return prefixes
 
 
 def _export(arguments: argparse.Namespace) -> int:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.checkpoint import Checkpoint
+from engine.errors import ModelFileError
 from engine.formats import ctranslate2, ggml, mlx, pytorch, safetensors
 from engine.formats.sniff import Kind, main_file, sniff
 from engine.gguf import bundle
+
+
+def load_named(path: Path) -> Checkpoint:
+    """`load`, with the file's name in whatever it raises: for where several are read."""
+    try:
+        return load(path)
+    except ModelFileError as error:
+        if path.name in str(error):
+            raise
+        raise ModelFileError(f"{path.name}: {error}") from error
 
 
 def load(path: Path) -> Checkpoint:

@@ -69,8 +69,8 @@ def main_file(path: Path) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise ModelFileError(f"The folder {path.name} holds {len(found)} GGUF files: name the one you want.")
-    raise ModelFileError(f"The folder {path.name} holds no model that Sayso knows.")
+        raise ModelFileError(f"The folder {path.resolve().name} holds {len(found)} GGUF files: name the one you want.")
+    raise ModelFileError(f"The folder {path.resolve().name} holds no model that Sayso knows.")
 
 
 def sniff(path: Path) -> Kind:
@@ -79,6 +79,8 @@ def sniff(path: Path) -> Kind:
     try:
         if path.is_dir():
             raise ModelFileError(f"{path} is a folder, not a model file.")
+        if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+            raise ModelFileError(f"{path} is a pipe or a device, not a model file.")
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
         size = path.stat().st_size

@@ -1424,10 +1424,6 @@
         <translation>Der Computer hat geschlafen.</translation>
     </message>
     <message>
-        <source>The connection to {0} keeps failing; {1} MB are kept, pull again to go on.</source>
-        <translation>Die Verbindung zu {0} bricht immer wieder ab; {1} MB sind da, laden Sie erneut, um fortzufahren.</translation>
-    </message>
-    <message>
         <source>The desktop did not give this key to Sayso; see its shortcut settings.</source>
         <translation>Der Desktop gab Sayso diese Taste nicht; siehe dessen Einstellungen für Tastenkürzel.</translation>
     </message>
@@ -1624,6 +1620,14 @@
         <translation>Senden Sie das Token als `Authorization: Bearer TOKEN`. `sayso serve --show-token` zeigt es.</translation>
     </message>
     <message>
+        <source>The Hub stopped answering; what has arrived is kept, pull again to go on.</source>
+        <translation>Der Hub antwortet nicht mehr; was angekommen ist, bleibt erhalten. Laden Sie noch einmal, dann geht es weiter.</translation>
+    </message>
+    <message>
+        <source>The connection to {0} keeps failing; {1} MB are kept, pull again to go on.</source>
+        <translation>Die Verbindung zu {0} bricht immer wieder ab; {1} MB sind da, laden Sie erneut, um fortzufahren.</translation>
+    </message>
+    <message>
         <source>The desktop does not answer.</source>
         <translation>Der Desktop antwortet nicht.</translation>
     </message>
@@ -1664,6 +1668,10 @@
         <translation>Das Portal des Desktops lehnte {0} ab.</translation>
     </message>
     <message>
+        <source>The disk that holds {0} is full. What has arrived is kept: free some space, or set HF_HOME to another disk, then pull again.</source>
+        <translation>Der Datenträger mit {0} ist voll. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz oder setzen Sie HF_HOME auf einen anderen Datenträger, dann laden Sie noch einmal.</translation>
+    </message>
+    <message>
         <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another port in the settings.</source>
         <translation>Die lokale API kann unter {0}, Port {1}, nicht lauschen ({2}). Wählen Sie in den Einstellungen einen anderen Port.</translation>
     </message>
@@ -1676,8 +1684,16 @@
         <translation>Die lokale API braucht das Extra `server`: Installieren Sie Sayso damit (pip install &apos;sayso[server]&apos;).</translation>
     </message>
     <message>
+        <source>The model can&apos;t be stored: {0}: {1}. Set HF_HOME to a folder that can be written to.</source>
+        <translation>Das Modell lässt sich nicht speichern: {0}: {1}. Setzen Sie HF_HOME auf einen Ordner, in den geschrieben werden kann.</translation>
+    </message>
+    <message>
         <source>The models folder {0} is not there: connect its disk, or run `{1}`.</source>
         <translation>Der Modellordner {0} ist nicht da: verbinden Sie seinen Datenträger, oder starten Sie `{1}`.</translation>
+    </message>
+    <message>
+        <source>The server does not answer about {0} as a model Hub does; a network log-in page, a proxy or a wrong mirror (HF_ENDPOINT) may be in the way.</source>
+        <translation>Der Server antwortet zu {0} nicht wie ein Hub für Modelle; vielleicht ist die Anmeldeseite eines Netzes, ein Proxy oder ein falscher Spiegel (HF_ENDPOINT) im Weg.</translation>
     </message>
     <message>
         <source>The session bus refused.</source>
@@ -1766,6 +1782,10 @@
     <message>
         <source>There is no MLX device &quot;{0}&quot;: choose metal, cuda, mlx-cpu or auto.</source>
         <translation>Es gibt kein MLX-Gerät „{0}“: wählen Sie metal, cuda, mlx-cpu oder auto.</translation>
+    </message>
+    <message>
+        <source>There is no WebSocket at this address, only at {0}.</source>
+        <translation>An dieser Adresse gibt es keinen WebSocket, nur an {0}.</translation>
     </message>
     <message>
         <source>There is no Whisper that Sayso knows in {0} or below it.</source>
@@ -1986,6 +2006,10 @@
     <message>
         <source>This computer has no Metal GPU: use the device auto or cpu.</source>
         <translation>Dieser Computer hat keine Metal-Grafikkarte: nehmen Sie das Gerät auto oder cpu.</translation>
+    </message>
+    <message>
+        <source>This is no Opus packet.</source>
+        <translation>Das ist kein Opus-Paket.</translation>
     </message>
     <message>
         <source>This is not a GGUF file.</source>
@@ -2268,8 +2292,8 @@
         <translation>{0} Die Vorgabe gilt.</translation>
     </message>
     <message>
-        <source>{0} MB are still to come, but the disk that holds {1} has only {2} MB free; free some space or set HF_HOME to another disk.</source>
-        <translation>{0} MB fehlen noch, aber auf dem Datenträger von {1} sind nur {2} MB frei; schaffen Sie Platz, oder setzen Sie HF_HOME auf einen anderen.</translation>
+        <source>{0} MB are still to come and {1} MB should stay free, but the disk that holds {2} has only {3} MB; free some space or set HF_HOME to another disk.</source>
+        <translation>{0} MB fehlen noch und {1} MB sollen frei bleiben, aber der Datenträger mit {2} hat nur {3} MB; schaffen Sie Platz oder setzen Sie HF_HOME auf einen anderen Datenträger.</translation>
     </message>
     <message>
         <source>{0} arrived damaged twice (wrong checksum); try another mirror or network.</source>
@@ -2294,6 +2318,10 @@
     <message>
         <source>{0} can&apos;t be opened. Is it plugged in?</source>
         <translation>{0} lässt sich nicht öffnen. Ist es eingesteckt?</translation>
+    </message>
+    <message>
+        <source>{0} can&apos;t be reached; check the network and pull again, or import a file.</source>
+        <translation>{0} ist nicht zu erreichen; prüfen Sie das Netz und laden Sie noch einmal, oder nehmen Sie eine Datei.</translation>
     </message>
     <message>
         <source>{0} can&apos;t be read ({1}).</source>
@@ -2410,6 +2438,10 @@
     <message>
         <source>{0} is a language model, not a Whisper: dictation needs a Whisper.</source>
         <translation>{0} ist ein Sprachmodell für Text, kein Whisper: Diktieren braucht ein Whisper.</translation>
+    </message>
+    <message>
+        <source>{0} is a pipe or a device, not a model file.</source>
+        <translation>{0} ist eine Pipe oder ein Gerät und keine Modelldatei.</translation>
     </message>
     <message>
         <source>{0} is a zip archive, not a model: unpack it first.</source>
@@ -2548,6 +2580,14 @@
         <translation>{0} ist der Ton- oder Bildteil eines Sprachmodells, kein Whisper.</translation>
     </message>
     <message>
+        <source>{0} is the source itself; write to another file or folder with -o.</source>
+        <translation>{0} ist die Quelle selbst; schreiben Sie mit -o in eine andere Datei oder einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>{0} is the source itself; write to another folder with -o.</source>
+        <translation>{0} ist die Quelle selbst; schreiben Sie mit -o in einen anderen Ordner.</translation>
+    </message>
+    <message>
         <source>{0} is too large for a vocabulary.</source>
         <translation>{0} ist zu groß für einen Wortschatz.</translation>
     </message>
@@ -2586,6 +2626,10 @@
     <message>
         <source>{0} no longer has that file; list the repository again.</source>
         <translation>{0} hat diese Datei nicht mehr; listen Sie das Verzeichnis neu auf.</translation>
+    </message>
+    <message>
+        <source>{0} on the server has {1} bytes, and not {2} as it was listed; list the repository again, or try another mirror.</source>
+        <translation>{0} hat auf dem Server {1} Byte und nicht {2}, wie angegeben; lassen Sie sich die Sammlung noch einmal zeigen oder versuchen Sie einen anderen Spiegel.</translation>
     </message>
     <message>
         <source>{0} on the server is not the file that was asked for (another checksum).</source>
@@ -2634,6 +2678,10 @@
     <message>
         <source>{0} {1} stays in use.</source>
         <translation>{0} {1} bleibt in Gebrauch.</translation>
+    </message>
+    <message>
+        <source>{0}, where the token should be, is no file. Move it away, and a new token is made.</source>
+        <translation>{0}, wo das Token liegen sollte, ist keine Datei. Schaffen Sie es beiseite, dann entsteht ein neues Token.</translation>
     </message>
     <message>
         <source>{0}: the best that fits into the memory that is free.</source>

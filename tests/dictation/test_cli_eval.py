@@ -157,3 +157,6 @@ def test_what_cannot_be_evaluated_is_one_sentence(
     twin.symlink_to(tiny_en_q8)
     assert main(["eval", str(tiny_en_q8), str(twin), "--clips", str(SPEECH)]) == 1
     assert "one name in the report" in capsys.readouterr().err
+    (tmp_path / "half.gguf").write_bytes(tiny_en_q8.read_bytes()[:5000])
+    assert main(["eval", str(tmp_path / "half.gguf"), "--clips", str(SPEECH)]) == 1
+    assert "half.gguf: This GGUF file" in capsys.readouterr().err

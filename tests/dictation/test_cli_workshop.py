@@ -111,6 +111,8 @@ def test_a_folder_to_quantize_into_that_is_a_file_is_wrong_use(
 def test_a_prefix_that_fits_nothing_is_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "export", "tiny.en", "--format", "Q8_0", "--include", "encode.", "--dry-run"]) == 2
     assert "'encode.'" in complaint(capsys)
+    assert main(["models", "export", "tiny.en", "--format", "Q8_0", "--include", " , ", "--dry-run"]) == 2
+    assert "at least one" in capsys.readouterr().err
 
 
 def test_quantizing_all_leaves_out_what_only_copies_the_source(tmp_path: Path) -> None:

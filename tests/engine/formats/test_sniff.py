@@ -1,6 +1,8 @@
 """Files that are not Whisper models get one sentence that says what they are."""
 
 import importlib.util
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,13 @@ def test_a_folder_and_a_missing_file_are_said_to_be_that(tmp_path: Path) -> None
         sniff(tmp_path / "none.gguf")
     with pytest.raises(ModelFileError, match="holds no model"):
         main_file(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no named pipes in folders")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.gguf")
+    with pytest.raises(ModelFileError, match="is a pipe or a device"):
+        sniff(tmp_path / "pipe.gguf")
 
 
 def test_real_models_are_known_whatever_they_are_called(tiny_en_q8: Path, tmp_path: Path) -> None:
