@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -125,7 +126,7 @@ def flatten(file: Path, target: Path, longest_s: float) -> Iterator[float]:
     Raises Fault: not audio, damaged, longer than `longest_s`.
     """
     n_samples, told = 0, 0
-    with soundfile.SoundFile(target, "w", SAMPLE_RATE_HZ, 1, subtype="FLOAT", format="WAV") as out:
+    with _stored(), soundfile.SoundFile(target, "w", SAMPLE_RATE_HZ, 1, subtype="FLOAT", format="WAV") as out:
         for samples in _resampled(file):
             n_samples += len(samples)
             if n_samples > longest_s * SAMPLE_RATE_HZ:
@@ -135,6 +136,15 @@ def flatten(file: Path, target: Path, longest_s: float) -> Iterator[float]:
                 told = n_samples
                 yield n_samples / SAMPLE_RATE_HZ
     yield n_samples / SAMPLE_RATE_HZ
+
+
+@contextmanager
+def _stored() -> Iterator[None]:
+    """libsndfile tells a full disk as it tells everything else; of what is read, `blocks` has told it already."""
+    try:
+        yield
+    except soundfile.SoundFileError as error:
+        raise Fault(507, "storage", "The computer can't store the audio. Is its disk full?") from error
 
 
 def too_long(longest_s: float) -> Fault:

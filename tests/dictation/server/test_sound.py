@@ -3,6 +3,7 @@
 import json
 import struct
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,3 +84,11 @@ def test_without_ffmpeg_a_video_is_one_clear_error_and_other_files_are_read(fake
     refused = fake.form("/dictate", b"\x1a\x45\xdf\xa3" + b"\xff" * 1000)
     assert (refused.status, refused.code) == (422, "not_possible") and "MP3" in refused.json["error"]["message"]
     assert fake.form("/dictate", ogg_opus(np.tile(SPEECH, 2), 48_000)).status == 200
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is always full")
+def test_a_full_disk_is_named(tmp_path):
+    (tmp_path / "clip").write_bytes(ogg_opus(SPEECH, 48_000))
+    with pytest.raises(Fault, match="disk full") as refused:
+        list(sound.flatten(tmp_path / "clip", Path("/dev/full"), 60.0))
+    assert refused.value.status == 507
