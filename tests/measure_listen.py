@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz import fuzz
+
 import engine
 from engine.agreement import words
 from engine.audio import read_clip
@@ -30,6 +32,8 @@ from tests.e2e.audio import VirtualMicrophone
 from tests.measure_streaming import SPEECH, clips, quantile, word_error_rate
 
 ROOT = Path(__file__).parents[1]
+MOST_LETTERS = 16  # of an end in which its word is looked for
+ALIKE_PERCENT = 75
 
 
 class Listening:
@@ -93,9 +97,11 @@ class Listening:
 
 
 def missing(heard: str, offline: str) -> str:
-    """Which of the first and last word is not there, or not nearly: a name may be spelt otherwise."""
-    mine, theirs = [w.key for w in words(heard)], [w.key for w in words(offline)]
-    lost = [end for end, word in (("first", theirs[:1]), ("last", theirs[-1:])) if not set(word) & set(mine)]
+    """Which of the first and last word is not there by its letters: "there for" has "therefore", and a name may have other
+    ones."""
+    mine, theirs = [[w.key for w in words(text)] for text in (heard, offline)]
+    ends = [("first", theirs[:1], "".join(mine)[:MOST_LETTERS]), ("last", theirs[-1:], "".join(mine)[-MOST_LETTERS:])]
+    lost = [end for end, word, letters in ends if word and fuzz.partial_ratio(word[0], letters) < ALIKE_PERCENT]
     return " and ".join(lost)
 
 
