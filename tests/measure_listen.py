@@ -97,8 +97,8 @@ class Listening:
 
 
 def missing(heard: str, offline: str) -> str:
-    """Which of the first and last word is not there by its letters: "there for" has "therefore", and a name may have other
-    ones."""
+    """Which of the first and last word is not there, by its letters: "there for" has "therefore", and names are spelt
+    otherwise."""
     mine, theirs = [[w.key for w in words(text)] for text in (heard, offline)]
     ends = [("first", theirs[:1], "".join(mine)[:MOST_LETTERS]), ("last", theirs[-1:], "".join(mine)[-MOST_LETTERS:])]
     lost = [end for end, word, letters in ends if word and fuzz.partial_ratio(word[0], letters) < ALIKE_PERCENT]
