@@ -9,8 +9,10 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -48,7 +50,7 @@ class RunFile(Generic[C]):
         if first is None and self.path.exists() and self.path.stat().st_size:
             raise self.ERROR(f"{self.path} holds no results of `{self.COMMAND}`.")
         try:
-            return self.CONDITIONS(**first) if first is not None else None
+            return _made(self.CONDITIONS, first) if first is not None else None
         except TypeError as error:
             raise self.ERROR(f"{self.path} was written by another version of Sayso.") from error
 
@@ -73,8 +75,11 @@ class RunFile(Generic[C]):
 
     def _all(self, key: str, kind: type[T]) -> list[T]:
         """Lines `{key: {...}}` that hold a `kind`, as one."""
-        names = {field.name for field in fields(kind)}
-        return [kind(**item) for item in self._under(key) if set(item) == names]
+        found = []
+        for item in self._under(key):
+            with suppress(TypeError):
+                found.append(_made(kind, item))
+        return found
 
     def _append(self, item: dict[str, Any]) -> None:
         # of a name that is no valid text, "\udcff" is left, which JSON reads back as it was
@@ -118,5 +123,24 @@ class RunFile(Generic[C]):
 
 def known(kind: type[T], item: dict[str, Any]) -> T:
     """A line as a `kind`; what it does not know is passed over. Raises TypeError where something is missing."""
-    names = {field.name for field in fields(kind)}
-    return kind(**{key: value for key, value in item.items() if key in names})
+    types = _types(kind)
+    return _made(kind, {key: value for key, value in item.items() if key in types})
+
+
+def _made(kind: type[T], item: dict[str, Any]) -> T:
+    """Raises TypeError where a value is of another type than its field: a report may be a stranger's, or damaged."""
+    types = _types(kind)
+    if wrong := [key for key, value in item.items() if key in types and not isinstance(value, types[key])]:
+        raise TypeError(f"{', '.join(wrong)}: of another type")
+    return kind(**item)
+
+
+@cache
+def _types(kind: type[Any]) -> dict[str, tuple[type, ...]]:
+    """What each field may hold; a whole number will do for any other."""
+    found = {}
+    for name, hint in get_type_hints(kind).items():
+        parts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        types = tuple(get_origin(part) or part for part in parts)
+        found[name] = (*types, int) if float in types else types
+    return {field.name: found[field.name] for field in fields(kind)}

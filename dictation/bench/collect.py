@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from dictation.bench.clips import MANIFEST, TABLE, Clip, ClipSet, read_set
 from dictation.bench.errors import ClipError
 from dictation.frames import SAMPLE_RATE_HZ, rms_dbfs
 from dictation.history import Entry
+from dictation.scratch import scratch_folder
 from dictation.version import version
 from engine.audio import Clip as SoundFile
 from engine.errors import AudioError
@@ -36,9 +36,9 @@ def add(folder: Path, sources: Sequence[Path], *, id_: str = "", **given: Any) -
     if (folder / TABLE).exists() and not (folder / MANIFEST).exists():
         raise ClipError(f"{folder} has a {TABLE}: add a row there, or choose another folder.")
     added: dict[str, tuple[Path, dict[str, Any]]] = {}
-    with tempfile.TemporaryDirectory(prefix="sayso-") as unpacked:
-        there = {clip.id for clip in read_set(folder, Path(unpacked)).clips} if folder.exists() else set()
-        for clip in _incoming(sources, Path(unpacked)):
+    with scratch_folder() as unpacked:
+        there = {clip.id for clip in read_set(folder, unpacked).clips} if folder.exists() else set()
+        for clip in _incoming(sources, unpacked):
             name = plain_name(id_ or clip.id)
             if name in there or name in added:
                 raise ClipError(f"{folder} has a clip {name} already; give this one another --id.")
@@ -165,8 +165,8 @@ def from_entry(entry: Entry, audio: Path | None, file: Path, said: str | None = 
         return
     import soundfile
 
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        packed = Path(folder) / "sound.flac"
+    with scratch_folder() as folder:
+        packed = folder / "sound.flac"
         with SoundFile(audio) as sound, soundfile.SoundFile(packed, "w", SAMPLE_RATE_HZ, 1) as flac:
             at = 0
             while len(block := sound.window(at, SAMPLE_RATE_HZ)):

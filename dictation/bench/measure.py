@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import base64
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +19,7 @@ from dictation.bench.kept import KeptModel
 from dictation.bench.results import Measured
 from dictation.errors import DictationError
 from dictation.replay import Mode, Replayed, Sound, play
+from dictation.scratch import scratch_folder
 from engine import evaluate
 from engine.audio import check_whole, open_sound
 from engine.errors import EngineError
@@ -116,8 +115,8 @@ def _sound(task: Task) -> Iterator[tuple[Sound, float, str]]:
         return
     import soundfile
 
-    with tempfile.TemporaryDirectory(prefix="sayso-") as folder:
-        file = Path(folder) / "clip.wav"
+    with scratch_folder() as folder:
+        file = folder / "clip.wav"
         soundfile.write(file, samples, rate_hz, subtype="FLOAT")
         yield file, seconds, wave
 

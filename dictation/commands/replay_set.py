@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dictation.cli import DONE, FAILED, INTERRUPTED, say, wrong_use
+from dictation.cli import DONE, FAILED, say, wrong_use
 from dictation.scratch import scratch_folder
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             kept = "; the same command goes on from there" if arguments.report else ""
             say(f"stopped; {bars.done} replays are done{kept}.")
-            return INTERRUPTED
+            raise
         runs = gather(files)
         if not runs:
             return FAILED

@@ -82,7 +82,7 @@ print("".join(segment.text for segment in model.transcribe(samples)))
 
 def heard_by(program: str, model: Path) -> str:
     command = [sys.executable, "-c", program, str(model), str(resources.path("sample.wav"))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

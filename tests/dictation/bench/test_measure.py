@@ -136,6 +136,17 @@ def test_a_file_of_results_loses_only_a_line_that_was_cut_short(tmp_path):
     assert all(json.loads(line) for line in file.path.read_text().splitlines() if not line.endswith('"tw'))
 
 
+@pytest.mark.parametrize(
+    "line", [{"clip": 5}, {"clip": "a", "scored": "yes"}, {"clip": "a", "hits": None}, {"clip": "a", "events": 3}]
+)
+def test_a_line_of_results_with_other_types_than_ours_is_passed_over(tmp_path, line):
+    file = BenchFile(tmp_path / "run.jsonl")
+    file.add(Measured("one"))
+    with file.path.open("a") as lines:
+        lines.write(json.dumps(line) + "\n")
+    assert [m.clip for m in file.measured(with_events=True)] == ["one"]
+
+
 def test_a_degraded_clip_of_a_manifest(tmp_path, tiny):
     soundfile.write(tmp_path / "one.wav", *soundfile.read(GCP))
     clip = clip_of({"audio": "one.wav", "ref_text": "today", "language": "en", "degrade": "before:1"}, tmp_path)
