@@ -204,7 +204,8 @@ def remove(label: str) -> InstalledModel:
     (model,) = fitting
     if model.path in _registered().values():
         with _changing_register() as entries:
-            for stem in [stem for stem, path in entries.items() if path == model.path]:
+            named = (model.name, model.quant, model.path)  # it may be known under other names as well
+            for stem in [stem for stem, path in entries.items() if (*_name_and_quant(stem), path) == named]:
                 del entries[stem]
     else:
         model.path.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verb.add_argument("model", help="base, base:Q5_K_M, owner/name, owner/name:Q8_0 or owner/name:gguf:Q8_0")
 
     verb = add_verb(verbs, "use", _use, "dictate with this model from now on")
-    verb.add_argument("model", help="an installed model (base, base:Q8_0)")
+    verb.add_argument("model", help="an installed model (base, base:Q8_0) or a model file")
 
     verb = add_verb(verbs, "verify", _verify, "read whole model files and compare them with their known checksums")
     verb.add_argument("models", nargs="*", metavar="MODEL", help="installed models; none given: all")
@@ -113,13 +113,14 @@ def _pull(arguments: argparse.Namespace) -> int:
     from engine import catalog, hub, remote, store
     from engine.install import install, name_of
 
-    name, _, quant = arguments.model.partition(":")
+    name, _, words = arguments.model.partition(":")
+    quant = ":".join(word for word in words.split(":") if word.lower() not in ("", "gguf"))
     known = catalog.find(name)
     if known is not None:
         advice = None if quant else catalog.recommend(known, free_memory_bytes())
         if advice:
             say(advice.reason)
-        file = known.remote(advice.quant if advice else quant.upper().removeprefix("GGUF:"))
+        file = known.remote(advice.quant if advice else quant.upper())
         if file.sha256 is None:
             file = hub.choose(hub.list_files(file.repo), hub.ModelRef(file.repo, filename=file.path))
         name = known.name
@@ -136,14 +137,18 @@ def _pull(arguments: argparse.Namespace) -> int:
 
 
 def _use(arguments: argparse.Namespace) -> int:
+    from pathlib import Path
+
     from dictation import paths, settings
     from dictation.cli import DONE, say
     from engine import store
 
-    store.find(arguments.model)  # says what is installed when this one is not
+    found = store.find(arguments.model)  # says what is installed when this one is not
+    is_name = not Path(arguments.model).expanduser().is_file()
+    model = arguments.model if is_name else str(found.absolute())  # the app starts in another folder
     loaded = settings.load(paths.settings_file())
-    settings.save(loaded.settings.changed({"recognition.model": arguments.model}), paths.settings_file())
-    say(f"{arguments.model} is used from the next start on; a running Sayso switches at once.")
+    settings.save(loaded.settings.changed({"recognition.model": model}), paths.settings_file())
+    say(f"{model} is used from the next start on; a running Sayso switches at once.")
     return DONE
 
 
@@ -206,6 +211,8 @@ def _import(arguments: argparse.Namespace) -> int:
 
     if arguments.name and arguments.sources != arguments.sources[:1]:
         return wrong_use("--name can name one model only")
+    if "" in arguments.sources:  # of a variable that is not set; it would be the current folder and all below
+        return wrong_use("name a file or a folder; . is the current one")
     for source in arguments.sources:
         if source == "starter":
             found = Adopted(tuple(store.import_starter(progress=progress_bars())))

@@ -140,6 +140,30 @@ def test_what_is_removed_but_stays_is_said_so(
     assert model.path.is_file() and not store.installed()
 
 
+def test_a_file_to_use_is_kept_by_its_whole_path(
+    tmp_path: Path, tiny_en_q8: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
+    monkeypatch.chdir(tiny_en_q8.parent)
+    assert cli.main(["models", "use", tiny_en_q8.name]) == 0
+    chosen = settings.load(paths.settings_file()).settings["recognition.model"]
+    assert Path(str(chosen)) == tiny_en_q8.parent.absolute() / tiny_en_q8.name
+
+
+def test_an_empty_word_is_not_the_current_folder(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["models", "import", ""]) == 2
+    assert "name a file or a folder" in capsys.readouterr().err and store.installed() == []
+
+
+@pytest.mark.parametrize("words", ["", ":", ":gguf", ":gguf:", ":gguf:Q8_0", ":q8_0"])
+def test_a_model_of_the_catalogue_is_named_like_any_other(
+    server: Hub, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is asked for at the Hub, which does not have it here."""
+    assert cli.main(["models", "pull", f"tiny.en{words}"]) == 1
+    assert "There is no handy-computer/whisper-tiny.en-gguf" in capsys.readouterr().err
+
+
 def test_unknown_names_say_how_to_write_one(server: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["models", "pull", "huge"]) == 1
     assert "owner/name" in capsys.readouterr().err

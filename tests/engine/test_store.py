@@ -129,6 +129,15 @@ def test_two_files_never_have_one_name(folder: Path, tmp_path: Path, tiny_en_q8:
     assert store.find("tiny.en:Q8_0").parent == folder
 
 
+def test_of_several_names_of_one_file_only_the_removed_one_goes(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere.bin"
+    file.write_bytes(b"x")
+    store.register(file, "mine", "Q8_0")
+    store.register(file, "yours", "Q8_0")
+    store.remove("mine")
+    assert [model.label for model in store.installed()] == ["yours:Q8_0"]
+
+
 def test_of_two_files_of_one_name_the_path_says_which_to_remove(folder: Path, tmp_path: Path) -> None:
     """An earlier Sayso could register such."""
     own, other = folder / "base-Q8_0.gguf", tmp_path / "elsewhere" / "x.gguf"
