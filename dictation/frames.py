@@ -35,7 +35,12 @@ class Framer:
         )
 
     def push(self, block: F32) -> F32:
-        """Take a block, (n, channels) at the device's rate; returns the frames that are complete, (m,)."""
+        """Take a block, (n, channels) at the device's rate; returns the frames that are complete, (m,).
+
+        What is no number or infinite, as some drivers and files have it, becomes silence.
+        """
+        if not np.isfinite(block).all():
+            block = np.nan_to_num(block, nan=0.0, posinf=0.0, neginf=0.0)
         mono = np.ascontiguousarray(block[:, self._pick(block)])
         if self._resampler is None:
             return mono

@@ -124,7 +124,7 @@ def _sound(task: Task) -> Iterator[tuple[Sound, float, str]]:
 def degraded(task: Task) -> tuple[F32, int]:
     """The whole clip, (n, channels), as it is heard. Raises AudioError."""
     with open_sound(task.clip.path) as file:
-        samples = file.read(dtype="float32", always_2d=True)
+        samples = np.nan_to_num(file.read(dtype="float32", always_2d=True), nan=0.0, posinf=0.0, neginf=0.0)
         return degrade.apply(samples, file.samplerate, task.steps, task.clip.id, task.seed)
 
 

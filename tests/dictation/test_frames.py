@@ -66,6 +66,17 @@ def test_a_channel_number_the_device_does_not_have_means_its_last():
     assert Framer(16000, 2, channel=7).channel == 1
 
 
+@pytest.mark.parametrize("rate", [16000, 48000])
+def test_what_is_no_number_is_silence_and_spoils_nothing_after_it(rate):
+    speech = sounds.clip("en/gcp-today")
+    native = np.repeat(soxr.resample(speech, 16000, rate)[:, None], 2, axis=1) * np.float32([0.01, 1])
+    native[:200] = np.nan
+    native[250:260] = np.inf
+    out = through(Framer(rate, 2), native)
+    assert np.isfinite(out).all() and np.abs(out).max() <= 1.2
+    assert correlation(out[1000:], speech[1000:]) > 0.99
+
+
 def test_levels():
     assert rms_dbfs(np.zeros(100, np.float32)) == -120.0
     assert rms_dbfs(np.full(100, 0.5, np.float32)) == pytest.approx(-6.02, abs=0.01)

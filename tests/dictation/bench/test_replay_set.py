@@ -7,7 +7,9 @@ import signal
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 
 from dictation.bench import crew, gate
 from dictation.bench.clips import read_set
@@ -134,9 +136,14 @@ def test_damage_costs_itself_and_the_command_ends_with_1(few, tiny_en_q8, tmp_pa
     with (few / "manifest.jsonl").open("a") as manifest:
         manifest.write('\n{"id": "lost", "audio": "lost.wav", "ref_text": "x"}\n{"id": "gcp-today", "audio": "x"')
     (few / "half.flac").write_bytes(JFK.read_bytes()[:30_000])
+    samples, rate_hz = soundfile.read(JFK, dtype="float32", frames=32_000)
+    samples[9000:9500] = np.nan  # some encoders of sound end the process over such
+    soundfile.write(few / "nan.wav", samples, rate_hz, subtype="FLOAT")
     with (few / "manifest.jsonl").open("a") as manifest:
         manifest.write('\n{"id": "half", "audio": "half.flac", "ref_text": "x", "language": "en"}\n')
-    done = sayso("replay", few, "--models", tiny_en_q8, env=environment(SAYSO_HOME=str(tmp_path)))
+        manifest.write('{"id": "nan", "audio": "nan.wav", "language": "en"}\n')
+    report = tmp_path / "r"
+    done = sayso("replay", few, "--models", tiny_en_q8, "--report", report, env=environment(SAYSO_HOME=str(tmp_path)))
     said = complaints(done)
     assert done.returncode == 1 and "tiny.en" in done.stdout
     assert [word for word in ("lost.wav", "JSON", "half.flac is damaged") if any(word in line for line in said)] == [
@@ -144,7 +151,7 @@ def test_damage_costs_itself_and_the_command_ends_with_1(few, tiny_en_q8, tmp_pa
         "JSON",
         "half.flac is damaged",
     ]
-    assert len(said) == 3
+    assert len(said) == 4 and said[-1] == f"{report / 'report.html'} is written."
 
 
 @pytest.mark.parametrize(
