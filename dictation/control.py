@@ -3,9 +3,10 @@
 One JSON object per line in both directions. A client writes a request; the server answers with one line, or, for
 "follow", with a line per event until the client goes away.
 
-    {"do": "start" | "stop" | "toggle" | "cancel" | "again" | "copy" | "undo" | "show" | "open" | "status" | "follow"}
+    {"do": "start" | "stop" | "toggle" | "cancel" | "again" | "copy" | "undo" | "show" | "open" | "use" | "status"
+           | "follow"}
 
-"open" takes "files", a list of absolute paths to write down.
+"open" takes "files", a list of absolute paths to write down; "use" takes "model", a name or an absolute path.
 
 A Unix socket in a folder that only the owner can enter; on Windows a named pipe, which belongs to its user.
 """
@@ -46,6 +47,7 @@ _COMMANDS: dict[str, Callable[[dict[str, Any]], e.Command]] = {
     "again": lambda r: e.InsertAgain(),
     "copy": lambda r: e.CopyText(),
     "undo": lambda r: e.Undo(),
+    "use": lambda r: e.UseModel(r["model"]),
 }
 
 
@@ -141,6 +143,8 @@ class Server:
                     _send(client, {"done": True})
                 else:
                     _send(client, {"error": "“open” takes “files”, a list of absolute paths."})
+            elif what == "use" and not (isinstance(request.get("model"), str) and request["model"]):
+                _send(client, {"error": "“use” takes “model”, the name of one."})
             elif what in _COMMANDS:
                 self._loop.send(_COMMANDS[what](request))
                 _send(client, {"done": True})

@@ -139,16 +139,24 @@ def _pull(arguments: argparse.Namespace) -> int:
 def _use(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from dictation import paths, settings
+    from dictation import control, paths, settings
     from dictation.cli import DONE, say
+    from dictation.errors import ControlError
     from engine import store
 
     found = store.find(arguments.model)  # says what is installed when this one is not
     is_name = not Path(arguments.model).expanduser().is_file()
     model = arguments.model if is_name else str(found.absolute())  # the app starts in another folder
-    loaded = settings.load(paths.settings_file())
-    settings.save(loaded.settings.changed({"recognition.model": model}), paths.settings_file())
-    say(f"{model} is used from the next start on; a running Sayso switches at once.")
+    try:
+        control.ask({"do": "use", "model": model})
+    except control.NoAnswer:
+        raise
+    except ControlError:  # none runs
+        loaded = settings.load(paths.settings_file())
+        settings.save(loaded.settings.changed({"recognition.model": model}), paths.settings_file())
+        say(f"{model} is used from the next start on.")
+    else:
+        say(f"{model} is used from the next dictation on.")
     return DONE
 
 

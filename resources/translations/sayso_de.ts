@@ -1468,6 +1468,10 @@
         <translation>Das vorletzte große Modell; manche ziehen es bei Lärm vor.</translation>
     </message>
     <message>
+        <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another {3} in the settings.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The microphone failed ({0}).</source>
         <translation>Das Mikrofon versagte ({0}).</translation>
     </message>
@@ -1672,10 +1676,6 @@
         <translation>Der Datenträger mit {0} ist voll. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz oder setzen Sie HF_HOME auf einen anderen Datenträger, dann laden Sie noch einmal.</translation>
     </message>
     <message>
-        <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another port in the settings.</source>
-        <translation>Die lokale API kann unter {0}, Port {1}, nicht lauschen ({2}). Wählen Sie in den Einstellungen einen anderen Port.</translation>
-    </message>
-    <message>
         <source>The local API did not start ({0}).</source>
         <translation>Die lokale API ist nicht gestartet ({0}).</translation>
     </message>
@@ -1748,8 +1748,8 @@
         <translation>Die Token-Datei {0} kann nicht angelegt werden ({1}).</translation>
     </message>
     <message>
-        <source>The token file {0} can&apos;t be read ({1}).</source>
-        <translation>Die Token-Datei {0} kann nicht gelesen werden ({1}).</translation>
+        <source>The token file {0} can&apos;t be read ({1}). Delete it, and a new one is made.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The token in {0} is no token. Delete the file: a new one is made at the next start.</source>
@@ -2694,6 +2694,10 @@
     <message>
         <source>“open” takes “files”, a list of absolute paths.</source>
         <translation>„open“ nimmt „files“, eine Liste absoluter Pfade.</translation>
+    </message>
+    <message>
+        <source>“use” takes “model”, the name of one.</source>
+        <translation>„use“ braucht „model“, den Namen eines Modells.</translation>
     </message>
     <message>
         <source>“{0}” is no name on the Hub; write owner/name.</source>

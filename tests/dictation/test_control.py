@@ -12,6 +12,7 @@ import pytest
 
 from dictation import control
 from dictation import events as e
+from dictation.cli import main
 from dictation.errors import ControlError
 from tests.fakes import sounds
 from tests.fakes.dictation import Dictation
@@ -61,6 +62,18 @@ def test_followers_get_every_event_in_order_and_a_gone_one_costs_nothing(served)
     assert [kind for kind in kinds if kind == "state_changed"] == ["state_changed"] * 2
     served.dictate(sounds.clip("en/gcp-today"), take=1)
     served.until(e.TextDelivered)
+
+
+def test_the_command_that_chooses_a_model_reaches_the_sayso_that_runs(served, tmp_path, capsys):
+    """Who holds the settings in memory would write over what another process wrote into their file."""
+    model = tmp_path / "other.gguf"
+    model.write_bytes(b"GGUF")
+    assert main(["models", "use", str(model)]) == 0
+    assert "from the next dictation on" in capsys.readouterr().err
+    served.until(e.SettingsChanged, keys=("recognition.model",))
+    assert served.loop.settings["recognition.model"] == str(model)
+    with pytest.raises(ControlError, match="takes “model”"):
+        control.ask({"do": "use"})
 
 
 def test_a_second_sayso_finds_the_first_and_shows_its_window(served):
