@@ -16,6 +16,7 @@ from engine.report import Evaluation
 
 MAX_CLIPS = 200  # with differences, the worst first; all of them are in report.json
 _LABEL_WIDTH = 80
+_STYLE = ".wide :is(th, td) { white-space: normal; padding: .25rem .4rem }\n"  # all columns on a screen
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 560, 340, 56, 44, 16, 110
 
 
@@ -42,7 +43,7 @@ def page(evaluations: Sequence[Evaluation]) -> str:
         f'<div class="wide">{_table(evaluations)}</div>\n{_languages(evaluations)}\n{"".join(plots)}\n'
         f"<h2>Differences</h2>\n{''.join(_clips(evaluations))}"
     )
-    return html.document("Sayso: models compared", body)
+    return html.document("Sayso: models compared", body, style=_STYLE)
 
 
 def _speed(evaluation: Evaluation) -> float:
@@ -135,7 +136,8 @@ def _clips(evaluations: Sequence[Evaluation]) -> Iterator[str]:
     yield f"; the worst {MAX_CLIPS} are here, all are in report.json.</p>" if len(worst) > MAX_CLIPS else ".</p>"
     for id_ in worst[:MAX_CLIPS]:
         heard = wrong[id_]
-        yield f"<details><summary>{escape(id_)}: {errors[id_]} errors</summary><dl>"
+        count = f"{errors[id_]} error{'s' if errors[id_] > 1 else ''}"
+        yield f"<details><summary>{escape(id_)}: {count}</summary><dl>"
         yield f"<dt>said</dt><dd>{escape(heard[0][1].reference)}</dd>"
         for label, result in heard:
             marked = html.marked(marked_difference(result))
