@@ -6,7 +6,9 @@ Work that takes time runs on threads of its own; what comes of it is published a
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from engine.errors import EngineError
 from engine.install import name_of
 
 UNDO_S = 10.0
+DELETED = ".deleted"  # behind the name of a file that can still come back
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Shelf:
         self.downloads = downloads or Downloads(publish, lambda label: changed(), endpoint)
         self._deleted: Deleted | None = None
         self._timer: threading.Timer | None = None
+        _sweep()
 
     def download(self, model: CatalogModel, quant: str) -> None:
         self._in_background(lambda: self.downloads.start_catalogued(model, quant))
@@ -92,11 +96,16 @@ class Shelf:
             self._publish(events.Notice("model", f"{label} is not installed any more.", "warning"))
             return
         kept = None
-        if model.path.parent == store.models_dir():
-            kept = model.path.with_name(f".{model.path.name}.deleted")
-            model.path.rename(kept)
-        else:
-            store.remove(label)
+        try:
+            if model.path.parent == store.models_dir():
+                kept = model.path.with_name(f".{model.path.name}{DELETED}")
+                model.path.rename(kept)
+            else:
+                store.remove(label)
+        except (EngineError, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            self._publish(events.Notice("model", f"{label} can't be deleted: {why}.", "error"))
+            return
         self._deleted = Deleted(model, kept)
         self._timer = threading.Timer(UNDO_S, self.forget)
         self._timer.daemon = True
@@ -138,5 +147,16 @@ class Shelf:
                 work()
             except (EngineError, DictationError, OSError) as error:
                 self._publish(events.Notice("model", str(error), "error", ("choose_model",)))
+            except Exception as error:  # noqa: BLE001 - top of the thread; else nothing would seem to happen
+                fault = f"A fault in Sayso: {type(error).__name__}: {error}"
+                self._publish(events.Notice("model", fault, "error"))
 
         threading.Thread(target=run, name="shelf", daemon=True).start()
+
+
+def _sweep() -> None:
+    """Remove what a Sayso that was killed could not forget any more."""
+    for path in store.models_dir().glob(f".*{DELETED}"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_ctime >= UNDO_S:  # of its renaming
+                path.unlink()

@@ -570,6 +570,10 @@ def plain_words(repo: str) -> Iterator[None]:
             "its certificate is not trusted (set SSL_CERT_FILE)" if "CERTIFICATE" in str(error) else "no connection"
         )
         raise OfflineError(f"The Hub can't be reached: {reason}. Check the network, or import a file.") from error
+    except (httpx2.RequestError, httpx2.InvalidURL) as error:  # redirects in a circle, packed in no way that we know
+        raise DamagedDownloadError(
+            "The server's answer makes no sense; a proxy or a wrong mirror (HF_ENDPOINT) may be in the way."
+        ) from error
 
 
 def _cache_root(cache_dir: Path | None) -> Path:

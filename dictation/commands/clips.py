@@ -97,6 +97,8 @@ def _list(arguments: argparse.Namespace) -> int:
                 print(f"{clip.id:{width}}  {seconds:7.1f} s  {clip.language or '?':4}  {text}")
         for problem in found.problems:
             say(problem)
+        if not found.clips and not found.problems:
+            say(f"{arguments.set} holds no clips.")
     return FAILED if found.problems else DONE
 
 

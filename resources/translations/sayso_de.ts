@@ -1696,6 +1696,10 @@
         <translation>Der Server antwortet zu {0} nicht wie ein Hub für Modelle; vielleicht ist die Anmeldeseite eines Netzes, ein Proxy oder ein falscher Spiegel (HF_ENDPOINT) im Weg.</translation>
     </message>
     <message>
+        <source>The server&apos;s answer makes no sense; a proxy or a wrong mirror (HF_ENDPOINT) may be in the way.</source>
+        <translation>Die Antwort des Servers ergibt keinen Sinn; vielleicht ist ein Proxy oder ein falscher Spiegel (HF_ENDPOINT) im Weg.</translation>
+    </message>
+    <message>
         <source>The session bus refused.</source>
         <translation>Der Sitzungsbus lehnte ab.</translation>
     </message>
@@ -2310,6 +2314,10 @@
     <message>
         <source>{0} beside the model is too large.</source>
         <translation>{0} neben dem Modell ist zu groß.</translation>
+    </message>
+    <message>
+        <source>{0} can&apos;t be deleted: {1}.</source>
+        <translation>{0} lässt sich nicht löschen: {1}.</translation>
     </message>
     <message>
         <source>{0} can&apos;t be loaded ({1}).</source>

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dictation import events
+from dictation import events, shelf
 from dictation.shelf import Shelf
 from engine import store
 
@@ -55,6 +55,25 @@ def test_closing_ends_the_time_for_undo(kept: Kept, tmp_path: Path) -> None:
     kept.shelf.delete("mine:Q8_0")
     kept.shelf.close()
     assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_what_a_killed_sayso_had_deleted_goes_at_the_next_start(
+    kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.shelf.delete("mine:Q8_0")
+    Kept().shelf.close()  # another one, while it can still come back
+    assert len(list((tmp_path / "models").iterdir())) == 1
+    monkeypatch.setattr(shelf, "UNDO_S", 0.0)
+    Kept().shelf.close()
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_a_model_that_can_not_be_deleted_is_a_notice_and_stays(kept: Kept, tmp_path: Path) -> None:
+    (tmp_path / "models" / ".mine-Q8_0.gguf.deleted").mkdir()  # in the way
+    kept.shelf.delete("mine:Q8_0")
+    notice = kept.published.get(timeout=5)
+    assert isinstance(notice, events.Notice) and "can't be deleted" in notice.message
+    assert labels() == ["mine:Q8_0"]
 
 
 def test_a_registered_file_stays_where_it_is(kept: Kept, tmp_path: Path) -> None:

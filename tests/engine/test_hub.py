@@ -196,6 +196,16 @@ def test_damage_twice_is_said_and_nothing_counts(server: Hub, cache: Path) -> No
     assert not list(cache.parent.glob("sayso-partial/*"))
 
 
+@pytest.mark.parametrize("kind", ["loop", "gzip"])
+def test_an_answer_that_makes_no_sense_is_a_sentence(server: Hub, cache: Path, kind: str) -> None:
+    file = add(server)
+    server.fail(NAME, Fault(kind))
+    with pytest.raises(DamagedDownloadError, match="makes no sense"):
+        pull(file, server, cache)
+    server.faults.clear()
+    assert pull(file, server, cache).outcome == "installed"
+
+
 def test_a_login_page_is_not_a_model(server: Hub, cache: Path) -> None:
     file = add(server)
     server.fail(NAME, Fault("html"))

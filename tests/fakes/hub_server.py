@@ -28,7 +28,8 @@ class Fault:
 
     kind: status (answers `code`), drop (closes after `after` bytes), stall (stops for `seconds` after `after` bytes),
     html (a log-in page, status 200), damage (flips a byte), ignore_range (the whole file, status 200), wrong_range
-    (another stretch than asked for), short (fewer bytes than announced, cleanly ended).
+    (another stretch than asked for), short (fewer bytes than announced, cleanly ended), loop (sends on to itself), gzip
+    (says that it is packed, and is not).
     """
 
     kind: str
@@ -212,6 +213,11 @@ class _HubHandler(QuietHandler):
             return self._send(fault.code, b"", {}, body)
         if fault.kind == "html":
             return self._send(200, b"<html>log in</html>", {"Content-Type": "text/html"}, body)
+        if fault.kind == "loop":
+            self.state.fail(name, fault)
+            return self._send(302, b"", {"Location": self.path}, body)
+        if fault.kind == "gzip":
+            return self._send(200, b"no gzip", {"Content-Encoding": "gzip"}, body)
         if fault.kind == "damage":
             data = data[:-1] + bytes([data[-1] ^ 1])
         asked, status = self._range(len(data), fault)
