@@ -39,6 +39,7 @@ def run(program: Path, *arguments: object, home: Path) -> subprocess.CompletedPr
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # fifty clips, twice, and perhaps the build
 def test_the_build_and_the_checkout_write_down_the_same(built: Built, base_q8: Path, tmp_path: Path) -> None:
     clips = shared_clips()
     assert len(clips) == 50
