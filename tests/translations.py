@@ -47,6 +47,7 @@ SILENT = (
             "faults",
             "hearing",
             "openapi",
+            "opus",
             "routes",
             "sessions",
             "shapes",

@@ -48,6 +48,10 @@ def ending() -> Fault:
     return Fault(503, "ending", "Sayso is ending.")
 
 
+def no_socket(path: str) -> Fault:
+    return Fault(404, "not_found", f"There is no WebSocket at this address, only at {path}.")
+
+
 async def answer(_: Request, error: Exception) -> Response:
     """Starlette's handler for everything that an endpoint raises."""
     match error:

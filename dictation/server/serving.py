@@ -71,8 +71,7 @@ def application(api: Api, token: str, host: str, names: Sequence[str], waiting: 
 
 
 async def _no_socket(websocket: WebSocket) -> None:
-    fault = Fault(404, "not_found", f"There is no WebSocket at this address, only at {SOCKET_PATH}.")
-    await refuse(websocket.send, fault)
+    await refuse(websocket.send, faults.no_socket(SOCKET_PATH))
 
 
 def _route(api: Api, path: str) -> StarletteRoute:
@@ -341,8 +340,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        what = "port" if getattr(error, "errno", None) in (errno.EADDRINUSE, errno.EACCES) else "address"
-        text = f"The local API can't listen on {host}, port {port} ({why}). Choose another {what} in the settings."
+        text = f"The local API can't listen on {host}, port {port} ({why}). Choose another port in the settings."
+        if getattr(error, "errno", None) not in (errno.EADDRINUSE, errno.EACCES):
+            text = f"The local API can't listen on {host} ({why}). Choose another address in the settings."
         raise ServerError(text) from error
     return listener
 

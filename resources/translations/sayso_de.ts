@@ -1468,10 +1468,6 @@
         <translation>Das vorletzte große Modell; manche ziehen es bei Lärm vor.</translation>
     </message>
     <message>
-        <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another {3} in the settings.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
         <source>The microphone failed ({0}).</source>
         <translation>Das Mikrofon versagte ({0}).</translation>
     </message>
@@ -1676,6 +1672,14 @@
         <translation>Der Datenträger mit {0} ist voll. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz oder setzen Sie HF_HOME auf einen anderen Datenträger, dann laden Sie noch einmal.</translation>
     </message>
     <message>
+        <source>The local API can&apos;t listen on {0} ({1}). Choose another address in the settings.</source>
+        <translation>Die lokale API kann auf {0} nicht lauschen ({1}). Wählen Sie in den Einstellungen eine andere Adresse.</translation>
+    </message>
+    <message>
+        <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another port in the settings.</source>
+        <translation>Die lokale API kann unter {0}, Port {1}, nicht lauschen ({2}). Wählen Sie in den Einstellungen einen anderen Port.</translation>
+    </message>
+    <message>
         <source>The local API did not start ({0}).</source>
         <translation>Die lokale API ist nicht gestartet ({0}).</translation>
     </message>
@@ -1753,7 +1757,7 @@
     </message>
     <message>
         <source>The token file {0} can&apos;t be read ({1}). Delete it, and a new one is made.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die Token-Datei {0} lässt sich nicht lesen ({1}). Löschen Sie sie, und eine neue entsteht.</translation>
     </message>
     <message>
         <source>The token in {0} is no token. Delete the file: a new one is made at the next start.</source>
@@ -1786,10 +1790,6 @@
     <message>
         <source>There is no MLX device &quot;{0}&quot;: choose metal, cuda, mlx-cpu or auto.</source>
         <translation>Es gibt kein MLX-Gerät „{0}“: wählen Sie metal, cuda, mlx-cpu oder auto.</translation>
-    </message>
-    <message>
-        <source>There is no WebSocket at this address, only at {0}.</source>
-        <translation>An dieser Adresse gibt es keinen WebSocket, nur an {0}.</translation>
     </message>
     <message>
         <source>There is no Whisper that Sayso knows in {0} or below it.</source>
@@ -2010,10 +2010,6 @@
     <message>
         <source>This computer has no Metal GPU: use the device auto or cpu.</source>
         <translation>Dieser Computer hat keine Metal-Grafikkarte: nehmen Sie das Gerät auto oder cpu.</translation>
-    </message>
-    <message>
-        <source>This is no Opus packet.</source>
-        <translation>Das ist kein Opus-Paket.</translation>
     </message>
     <message>
         <source>This is not a GGUF file.</source>
