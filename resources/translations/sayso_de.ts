@@ -1673,7 +1673,7 @@
     </message>
     <message>
         <source>The local API can&apos;t listen on {0} ({1}). Choose another address in the settings.</source>
-        <translation>Die lokale API kann auf {0} nicht lauschen ({1}). Wählen Sie in den Einstellungen eine andere Adresse.</translation>
+        <translation>Die lokale API kann unter {0} nicht lauschen ({1}). Wählen Sie in den Einstellungen eine andere Adresse.</translation>
     </message>
     <message>
         <source>The local API can&apos;t listen on {0}, port {1} ({2}). Choose another port in the settings.</source>
