@@ -147,14 +147,19 @@ TABLE: tuple[Setting, ...] = (
         "Look for a newer Sayso once a day",
         "Reads one small signed file and tells you; it downloads nothing and sends nothing about you.",
     ),
-    _choice("general.interface_language", "system en de", "Language of the interface", "System follows your desktop."),
-    _choice("general.theme", "system light dark", "Appearance", "System follows your desktop."),
+    _choice(
+        "general.interface_language",
+        "system en de",
+        "Language of the interface",
+        "Your desktop's, unless you choose one.",
+    ),
+    _choice("general.theme", "system light dark", "Appearance", "Your desktop's, unless you choose one."),
     _switch("general.show_overlay", True, "Show words while you speak", "A small panel that never takes the focus."),
     _choice(
         "general.overlay_place",
         "bottom top bottom_left bottom_right top_left top_right caret",
         "Place of the panel",
-        "Caret puts it near the text cursor where that is known.",
+        "The text cursor's place is not known in every program; the bottom is taken there.",
     ),
     _switch("general.sound_ready", True, "Sound when listening", "Played when the microphone really hears."),
     _switch("general.sound_done", False, "Sound when done", "Played when the text has arrived."),
@@ -162,7 +167,14 @@ TABLE: tuple[Setting, ...] = (
     _amount(
         "general.welcome_step", 0, 0, 5, "", "First steps", "How far the introduction got; 5 is its end.", hidden=True
     ),
-    Setting("microphone.device", "text", "", "Microphone", "Empty follows the system's default.", widget="microphone"),
+    Setting(
+        "microphone.device",
+        "text",
+        "",
+        "Microphone",
+        "The system's default, unless you choose one.",
+        widget="microphone",
+    ),
     _amount(
         "microphone.channel", 0, 0, 64, "", "Channel", "0 takes the loudest; a number takes that input of the device."
     ),
@@ -191,7 +203,14 @@ TABLE: tuple[Setting, ...] = (
     ),
     _switch("hotkeys.double_tap_lock", True, "Double tap goes on without holding", "Tap once more to stop."),
     Setting("hotkeys.cancel", "text", "Escape", "Cancel", "Works only while dictating.", widget="hotkey"),
-    Setting("hotkeys.insert_again", "text", "", "Insert the last text again", "Empty: no key.", widget="hotkey"),
+    Setting(
+        "hotkeys.insert_again",
+        "text",
+        "",
+        "Insert the last text again",
+        "No key, unless you choose one.",
+        widget="hotkey",
+    ),
     Setting("recognition.model", "text", "", "Model", "The speech model in use.", widget="model"),
     Setting(
         "recognition.language", "text", "auto", "Language", "Auto, or the one you always speak.", widget="language"

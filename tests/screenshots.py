@@ -7,6 +7,7 @@ All of the pictures are made for looking at; a few of them (KEPT) go to docs/scr
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -30,6 +31,17 @@ KEPT = (
     "welcome-1-microphone-dark-100",
 )
 FAILED_DOWNLOAD = "The connection to huggingface.co keeps failing; 91 MB are kept, pull again to go on."
+SCREEN = {
+    "name": "large",
+    "x": 0,
+    "y": 0,
+    "width": 2560,
+    "height": 1600,
+    "logicalDpi": 96,
+    "logicalBaseDpi": 96,
+    "dpr": 1,
+}
+NO_TYPING = "Install wl-clipboard and, where the desktop's portal offers no RemoteDesktop, wtype or ydotool."
 DOCS = Path(__file__).parents[1] / "docs" / "screenshots"
 
 
@@ -193,8 +205,8 @@ def draw_first_steps(camera: Camera, core: object) -> None:
 
     assert isinstance(core, Core)
     findings = [
-        Finding("display", "ok", "X11 (:0)"),
-        Finding("typing", "warning", "x11; keys: works; paste does not work", "Install xclip for pasting."),
+        Finding("display", "ok", "Wayland (wayland-0)"),
+        Finding("typing", "warning", "wayland; paste: works; typing does not work", NO_TYPING),
         Finding("microphone", "problem", "none", "Plug a microphone in, or allow one in the system's sound settings."),
     ]
 
@@ -237,7 +249,9 @@ def one(folder: Path, scheme: str, percent: int, language: str = "en", mirrored:
         from ui import theme
         from ui.translations import Translations
 
-        qt = QApplication(["sayso", "-platform", "offscreen"])
+        screen = Path(home) / "screen.json"
+        screen.write_text(json.dumps({"screens": [SCREEN]}))
+        qt = QApplication(["sayso", "-platform", f"offscreen:configfile={screen}"])
         qt.setStyle("Fusion")
         Translations(qt).speak(language)
         if mirrored:

@@ -444,6 +444,7 @@ class Onboarding(QWidget):
         self._stack.setCurrentIndex(step)
         self._dots.show_step(step)
         self._back.setEnabled(step > 0)
+        self._skip.setVisible(step < STEPS - 1)  # on the last one it would do what “Done” does
         self._next.setText(self.tr("Done") if step == STEPS - 1 else self.tr("Next"))
         if save:
             self._core.send(events.ChangeSettings({STEP_KEY: step}))

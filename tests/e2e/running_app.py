@@ -15,7 +15,7 @@ from dictation.settings import Settings, save
 from engine import store
 from tests.e2e.audio import VirtualMicrophone
 from tests.e2e.desktop import VirtualDesktop
-from tests.e2e.processes import until
+from tests.e2e.processes import listens, until
 from tests.e2e.screen_reader import ScreenReader
 from ui.welcome import STEP_KEY, STEPS
 
@@ -62,7 +62,7 @@ class RunningApp:
 
     def _answers(self) -> bool:
         assert self.process.poll() is None, self.output()
-        return Path(self._address).exists()
+        return listens(Path(self._address))
 
     def _follow(self) -> None:
         for event in control.follow(self._address):
@@ -87,7 +87,7 @@ class RunningApp:
         """Hold the key, play the clip, let go, wait for the end: the text, and how it was delivered."""
         since = len(self.events)
         with self._desktop.person.holding("Control_R"):
-            self.until("microphone_changed", since=since, reason="opened")
+            self.until("microphone_changed", since=since)  # "opened", or "restarted" on a busy machine
             self._microphone.play(clip)
             while_held()
         final = self.until("final_text", since=since)

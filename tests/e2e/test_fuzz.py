@@ -14,10 +14,14 @@ from tests.e2e.programs import Lxterminal, Xterm
 pytestmark = pytest.mark.desktop
 
 
+AMOUNTS = (40, pytest.param(1000, marks=pytest.mark.slow))
+
+
+@pytest.mark.parametrize("count", AMOUNTS)
 @pytest.mark.parametrize("method", [Method.PASTE, Method.TYPE])
-def test_x11_inserts_literally_or_refuses(desktop: VirtualDesktop, x11: X11Desktop, method: Method) -> None:
+def test_x11_inserts_literally_or_refuses(desktop: VirtualDesktop, x11: X11Desktop, method: Method, count: int) -> None:
     window = desktop.reuse(Xterm)
-    for text in fuzz_texts(40, seed=1):
+    for text in fuzz_texts(count, seed=count):
         window.clear()
         delivery = x11.insert(text, x11.target(), How(method, typed_newline="Return", typed_tab=True))
         if forbidden_character(text):
@@ -29,12 +33,15 @@ def test_x11_inserts_literally_or_refuses(desktop: VirtualDesktop, x11: X11Deskt
             assert window.text(text) == text, ascii(text)
 
 
-def test_the_typist_leaves_out_what_could_act_and_delivers_the_rest(desktop: VirtualDesktop, x11: X11Desktop) -> None:
+@pytest.mark.parametrize("count", AMOUNTS)
+def test_the_typist_leaves_out_what_could_act_and_delivers_the_rest(
+    desktop: VirtualDesktop, x11: X11Desktop, count: int
+) -> None:
     window = desktop.reuse(Lxterminal)
     typist = Typist(x11)
     target = typist.target()
     assert target is not None
-    for text in fuzz_texts(40, seed=2):
+    for text in fuzz_texts(count, seed=count + 1):
         window.clear()
         expected, _ = prepare(text, Rule(), target.role)
         assert typist.deliver(text, target).outcome is Outcome.DELIVERED

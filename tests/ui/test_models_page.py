@@ -255,6 +255,9 @@ def test_nothing_is_cut_off_in_a_narrow_window(qtbot: QtBot, desk: Desk, home: P
     (home / "models" / "tiny.en-Q8_0.gguf").touch()
     desk.refresh()
     desk.page.see(events.Download("job", "small:Q8_0", "running", 91_000_000, 264_000_000, 6_400_000.0))
+    desk.page.see(
+        events.Download("late", "medium:Q8_0", "failed", 91_000_000, 824_000_000, message="It keeps failing.")
+    )
     desk.card.open()
     desk.page.resize(560 - 180, 600)  # what the list of pages leaves of the least width
     desk.page.show()
