@@ -3067,10 +3067,6 @@
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>Caret puts it near the text cursor where that is known.</source>
-        <translation>„Nahe der Schreibmarke“ gilt, wo deren Ort bekannt ist.</translation>
-    </message>
-    <message>
         <source>Catches words spoken just before the key; the microphone light stays on and half a second is kept in memory.</source>
         <translation>Fängt Wörter kurz vor dem Tastendruck auf; die Mikrofonanzeige bleibt an, und eine halbe Sekunde bleibt im Speicher.</translation>
     </message>
@@ -3095,16 +3091,8 @@
         <translation>Doppeltippen läuft ohne Halten weiter</translation>
     </message>
     <message>
-        <source>Empty follows the system&apos;s default.</source>
-        <translation>Leer folgt der Vorgabe des Systems.</translation>
-    </message>
-    <message>
         <source>Empty: huggingface.co.</source>
         <translation>Leer: huggingface.co.</translation>
-    </message>
-    <message>
-        <source>Empty: no key.</source>
-        <translation>Leer: keine Taste.</translation>
     </message>
     <message>
         <source>End after silence</source>
@@ -3239,6 +3227,10 @@
         <translation>Namen dieses Computers</translation>
     </message>
     <message>
+        <source>No key, unless you choose one.</source>
+        <translation>Keine Taste, solange Sie keine wählen.</translation>
+    </message>
+    <message>
         <source>Numbers</source>
         <translation>Zahlen</translation>
     </message>
@@ -3339,10 +3331,6 @@
         <translation>Mit dem Computer starten</translation>
     </message>
     <message>
-        <source>System follows your desktop.</source>
-        <translation>„Wie der Desktop“ folgt dessen Einstellung.</translation>
-    </message>
-    <message>
         <source>Tap once more to stop.</source>
         <translation>Noch einmal tippen beendet.</translation>
     </message>
@@ -3365,6 +3353,14 @@
     <message>
         <source>The speech model in use.</source>
         <translation>Das Sprachmodell in Gebrauch.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s default, unless you choose one.</source>
+        <translation>Die Vorgabe des Systems, solange Sie keines wählen.</translation>
+    </message>
+    <message>
+        <source>The text cursor&apos;s place is not known in every program; the bottom is taken there.</source>
+        <translation>Nicht jedes Programm sagt, wo die Schreibmarke ist; dort gilt „Unten“.</translation>
     </message>
     <message>
         <source>Then it stops by itself; the text is kept.</source>
@@ -3397,6 +3393,10 @@
     <message>
         <source>Works only while dictating.</source>
         <translation>Wirkt nur beim Diktieren.</translation>
+    </message>
+    <message>
+        <source>Your desktop&apos;s, unless you choose one.</source>
+        <translation>Wie auf Ihrem Desktop, solange Sie nichts wählen.</translation>
     </message>
     <message>
         <source>Your spellings, applied to every text.</source>
