@@ -42,3 +42,21 @@ class Bridge(QObject):
     @Slot(object)
     def _run(self, work: Callable[[], Any]) -> None:
         work()
+
+
+class _Carrier(QObject):
+    arrived = Signal(object)
+
+
+_carriers: list[_Carrier] = []  # never freed: a thread may be just about to use one
+
+
+def to_main(show: Callable[[Any], None]) -> Callable[[object], None]:
+    """A call for other threads that hands its argument to `show`, a widget's method, on the main thread.
+
+    Nothing happens once the widget is gone; a signal of its own, emitted from a thread then, may end the program.
+    """
+    carrier = _Carrier()
+    _carriers.append(carrier)
+    carrier.arrived.connect(show, Qt.ConnectionType.QueuedConnection)
+    return carrier.arrived.emit

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Protocol
 
-from PySide6.QtCore import QCoreApplication, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QFrame,
@@ -27,6 +27,7 @@ from dictation.settings import BY_KEY
 from engine import store
 from engine.catalog import CatalogModel, Recommendation
 from ui import keynames, theme
+from ui.bridge import to_main
 from ui.core import Core
 from ui.sentences import say
 from ui.settings import editors
@@ -157,8 +158,6 @@ class MicrophoneStep(Step):
 class PermissionsStep(Step):
     """What the doctor finds; asked anew each time the step comes up, on a thread of its own."""
 
-    _found = Signal(object)
-
     def __init__(self, advice: Advice) -> None:
         super().__init__(
             "permissions",
@@ -166,7 +165,7 @@ class PermissionsStep(Step):
             self.tr("Sayso listens to a key, to the microphone, and types into other windows. This is what works."),
         )
         self._advice = advice
-        self._found.connect(self.show_findings)
+        self._found = to_main(self.show_findings)
         self._rows = QVBoxLayout()
         self._rows.setSpacing(theme.GAP)
         self._rows.addWidget(theme.Quiet(self.tr("Looking…")))
@@ -175,7 +174,8 @@ class PermissionsStep(Step):
         self.column.addStretch(1)
 
     def enter(self) -> None:
-        threading.Thread(target=lambda: self._found.emit(self._advice.examine()), name="doctor", daemon=True).start()
+        found, examine = self._found, self._advice.examine
+        threading.Thread(target=lambda: found(examine()), name="doctor", daemon=True).start()
 
     def show_findings(self, findings: Sequence[Finding]) -> None:
         while (item := self._rows.takeAt(0)) is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, Qt
 from PySide6.QtWidgets import QFileDialog, QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 import resources
@@ -17,6 +17,7 @@ from dictation.errors import UpdateError
 from dictation.version import version
 from engine.files import write_text
 from ui import theme
+from ui.bridge import to_main
 from ui.sentences import say
 from ui.widgets import button, heading, side_by_side
 
@@ -64,9 +65,6 @@ def notices() -> str:
 class AboutPage(QScrollArea):
     """look: asks the doctor; newer: asks for updates. Both take their time, so each runs on a thread of its own."""
 
-    _found = Signal(object)
-    _answered = Signal(str)
-
     def __init__(
         self,
         look: Callable[[], list[Finding]] = examine,
@@ -88,7 +86,7 @@ class AboutPage(QScrollArea):
         self._save.setObjectName("about:save")
         self._save.hide()
         self._text.hide()
-        self._found.connect(self._show)
+        self._found = to_main(self._show)
         self._check = button(self.tr("Look for a newer Sayso"), self._ask_for_updates)
         self._check.setObjectName("about:updates")
         self._answer = theme.Quiet(
@@ -97,7 +95,7 @@ class AboutPage(QScrollArea):
         self._answer.setObjectName("about:answer")
         self._answer.setTextFormat(Qt.TextFormat.PlainText)
         self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._answered.connect(self._show_answer)
+        self._answered = to_main(self._show_answer)
         self._notices = QPlainTextEdit()
         self._notices.setObjectName("about:notices")
         self._notices.setReadOnly(True)
@@ -136,7 +134,8 @@ class AboutPage(QScrollArea):
 
     def _ask(self) -> None:
         self._text.show()
-        threading.Thread(target=lambda: self._found.emit(self._look()), name="doctor", daemon=True).start()
+        found, look = self._found, self._look
+        threading.Thread(target=lambda: found(look()), name="doctor", daemon=True).start()
 
     def _show(self, findings: list[Finding]) -> None:
         self._text.setPlainText(report(findings))
@@ -149,13 +148,15 @@ class AboutPage(QScrollArea):
     def _ask_for_updates(self) -> None:
         self._check.setEnabled(False)
         self._answer.setText(self.tr("Asking…"))
-        threading.Thread(target=self._ask_newer, name="updates", daemon=True).start()
+        answered, newer = self._answered, self._newer
 
-    def _ask_newer(self) -> None:
-        try:
-            self._answered.emit(updates.sentence(self._newer()))
-        except UpdateError as error:
-            self._answered.emit(str(error))
+        def ask() -> None:
+            try:
+                answered(updates.sentence(newer()))
+            except UpdateError as error:
+                answered(str(error))
+
+        threading.Thread(target=ask, name="updates", daemon=True).start()
 
     def _show_answer(self, sentence: str) -> None:
         self._check.setEnabled(True)
