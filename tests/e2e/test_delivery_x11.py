@@ -369,3 +369,16 @@ def test_a_clipboard_that_can_not_be_read_is_left_alone_and_the_next_text_is_pas
     assert (pasted.outcome, pasted.method) == (Outcome.DELIVERED, Method.PASTE)
     assert window.text("one two") == "one two"
     until("the old contents", lambda: owner.contents() == before)
+
+
+def test_a_text_that_a_hanging_window_has_not_fetched_outlives_sayso(
+    desktop: VirtualDesktop, owner: ClipboardOwner
+) -> None:
+    """Its keys are on their way; given back, the old contents would be pasted in the text's place."""
+    desktop.reuse(Mousepad)
+    x11 = X11Desktop(desktop.environment["DISPLAY"])
+    clipboard = x11.clipboard
+    loan = clipboard.lend(clipboard.clipboard, SENTENCE, 0, 0, 0.2)
+    clipboard.expect(loan)
+    x11.close()
+    assert owner.read("clipboard") == SENTENCE.encode()

@@ -348,7 +348,8 @@ class X11Clipboard:
 
     def _return_all(self) -> dict[str, Named]:
         for owned in list(self._owned.values()):
-            if owned.loan is not None and owned.loan.state in (LoanState.LENT, LoanState.SETTLING):
+            # a text that was not fetched yet stays: a window that hangs would paste the old contents in its place
+            if owned.loan is not None and owned.loan.state is LoanState.SETTLING:
                 self._give_back(owned.loan, LoanState.RETURNED)
         name = self._x.atom_name
         return {
