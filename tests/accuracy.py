@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zlib import crc32
@@ -106,7 +107,9 @@ def faster_whisper(name: str, argument: str) -> Transcribe:
     return transcribe
 
 
-def table(bundle: str, ways: list[str], noises: list[float | None], device: str, clips: list[LabelledClip]) -> None:
+def table(
+    bundle: str, ways: list[str], noises: list[float | None], draws: int, device: str, clips: list[LabelledClip]
+) -> None:
     name, _, preset = bundle.rpartition("-")
     model = engine.load(starter_bundle(name, preset), device=device)
     for noise_db in noises:
@@ -114,7 +117,10 @@ def table(bundle: str, ways: list[str], noises: list[float | None], device: str,
         for way in ways:
             kind, _, argument = way.partition(":")
             transcribe = faster_whisper(name, argument or "float32") if kind == "faster-whisper" else sayso(model, way)
-            results = list(evaluate(clips, transcribe, lambda samples, clip, db=noise_db: noisy(samples, clip, db)))
+            results = []
+            for draw in range(draws if noise_db else 1):
+                mixed = partial(noisy, snr_db=noise_db, draw=draw)
+                results += evaluate(clips, transcribe, mixed)
             first = first or results
             total = score(results)
             same = sum(a.hypothesis == b.hypothesis for a, b in zip(results, first, strict=True))
@@ -130,8 +136,8 @@ def table(bundle: str, ways: list[str], noises: list[float | None], device: str,
     model.close()
 
 
-def noisy(samples: F32, clip: LabelledClip, snr_db: float | None) -> F32:
-    return samples if snr_db is None else with_noise(samples, snr_db, seed=crc32(clip.id.encode()))
+def noisy(samples: F32, clip: LabelledClip, snr_db: float | None, draw: int) -> F32:
+    return samples if snr_db is None else with_noise(samples, snr_db, seed=crc32(clip.id.encode()) + draw)
 
 
 def main() -> None:
@@ -139,13 +145,14 @@ def main() -> None:
     parser.add_argument("models", nargs="+", help="base-Q8_0, tiny.en-F16, ...")
     parser.add_argument("--ways", nargs="+", default=["full", "auto", "blocks:4+1", "faster-whisper:float32"])
     parser.add_argument("--noise", nargs="*", type=float, default=[], help="signal to noise ratios in dB to add")
+    parser.add_argument("--draws", type=int, default=1, help="of the noise, for each clip: a single one is chance")
     parser.add_argument("--device", default="numpy")
     parser.add_argument("--clips", type=Path, default=SPEECH)
     parser.add_argument("--language", default="en")
     args = parser.parse_args()
     clips = [clip for clip in read_clips(args.clips) if clip.language == args.language]
     for bundle in args.models:
-        table(bundle, args.ways, [None, *args.noise], args.device, clips)
+        table(bundle, args.ways, [None, *args.noise], args.draws, args.device, clips)
 
 
 if __name__ == "__main__":
