@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from dictation.bench.kept import KeptModel
 from dictation.bench.measure import Task, measure
 from dictation.bench.results import Measured
 from dictation.bench.scratch import ScratchWindow
+from dictation.children import out_of_reach_of_ctrl_c
 from dictation.errors import DictationError
 from dictation.worker.model import Model
 from engine.errors import EngineError
@@ -55,7 +55,8 @@ class _Hand:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process: BaseProcess = context.Process(target=_work, args=(job, theirs), daemon=True)
-        self.process.start()
+        with out_of_reach_of_ctrl_c():
+            self.process.start()
         theirs.close()
         self.task: Task | None = None
         self.deadline_s = time.monotonic() + START_MOST_S
@@ -150,7 +151,6 @@ def _seconds(task: Task) -> float:
 
 def _work(job: Job, pipe: Connection) -> None:
     """The life of one process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, and ends this one
     window = None
     try:
         model = KeptModel(job.load)

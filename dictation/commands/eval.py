@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dictation.children import out_of_reach_of_ctrl_c
 from dictation.cli import DONE, FAILED, say, wrong_use
 from dictation.commands.recognition import add_audio_context_option, add_device_option
 from dictation.scratch import scratch_folder
@@ -70,7 +71,15 @@ def run(arguments: argparse.Namespace) -> int:
         return wrong_use(f"--report names a folder, and {arguments.report} is a file.")
     with scratch_folder() as temporary:
         jobs = _jobs(arguments, arguments.report or temporary)
-        unread = sum(_in_own_process(job) for job in jobs)
+        unread = 0
+        for job in jobs:
+            with EvaluationFile(job.results).alone():
+                try:
+                    unread += _in_own_process(job)
+                except KeyboardInterrupt:
+                    if arguments.report:
+                        say("stopped; what is done is kept, and the same command goes on from there.")
+                    raise
         # of a shard the results are kept for `merge`; shards may share the folder
         evaluations = report.gather([EvaluationFile(job.results) for job in jobs])
         _show(evaluations, arguments, write=arguments.report if arguments.shard == (1, 1) else None)
@@ -132,7 +141,9 @@ def _in_own_process(job: _Job) -> int:
 
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
-            left_out, unread = pool.submit(_evaluate, job).result()
+            with out_of_reach_of_ctrl_c():
+                evaluated = pool.submit(_evaluate, job)  # starts the process
+            left_out, unread = evaluated.result()
         except BrokenProcessPool as error:
             raise ReportError(
                 f"The process that ran {job.model.name} ended early; perhaps memory was full. What it had done is kept."
@@ -157,10 +168,9 @@ def _evaluate(job: _Job) -> tuple[int, list[str]]:
     checkpoint = load_named(job.model)
     clips = [clip for clip in job.clips if checkpoint.is_multilingual or clip.language == "en"]
     file = EvaluationFile(job.results)
-    with file.alone():
-        file.begin(_conditions(job, checkpoint, clips))
-        missing = file.missing(shard(clips, *job.shard))
-        unread = _decode(job, missing, file) if missing else []
+    file.begin(_conditions(job, checkpoint, clips))
+    missing = file.missing(shard(clips, *job.shard))
+    unread = _decode(job, missing, file) if missing else []
     return len(job.clips) - len(clips), unread
 
 
@@ -217,8 +227,11 @@ def _conditions(job: _Job, checkpoint: Checkpoint, clips: Sequence[LabelledClip]
 
 
 def _with_bar(results: Iterator[Result], job: _Job, total: int) -> Iterable[Result]:
+    from threading import RLock
+
     from tqdm import tqdm
 
+    tqdm.set_lock(RLock())  # its own lock is one between processes, which would be missed when this one is ended
     bar: Iterable[Result] = tqdm(
         results, desc=job.results.stem, total=total, unit="clip", leave=False, disable=not job.show_bar
     )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +18,8 @@ from dictation.cli import main
 from engine import evaluate
 from engine.evaluate import read_clips
 from engine.report import EvaluationFile
-from tests.shell import SPEECH
+from tests.e2e.processes import until
+from tests.shell import ROOT, SAYSO, SPEECH
 
 TIMES = ("mel_ms", "encode_ms", "prompt_ms", "decode_ms", "real_time_factor")
 
@@ -94,6 +99,38 @@ def test_a_clip_that_can_not_be_read_costs_itself_until_it_can(
     shutil.copy(audio, tmp_path / "empty.wav")
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)["score"]["clips"] == 2
+
+
+def test_ctrl_c_keeps_what_is_done_and_leaves_nothing_else(tiny_en_q8: Path, tmp_path: Path) -> None:
+    command = [*SAYSO, "eval", str(tiny_en_q8), "--clips", str(SPEECH), "--report", str(tmp_path / "r")]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    results = EvaluationFile(tmp_path / "r" / f"{tiny_en_q8.stem}.jsonl")
+    until("a result", lambda: len(results.read()) >= 1, 60)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    (line,) = said.splitlines()
+    assert "goes on from there" in line
+    assert [path.name for path in (tmp_path / "r").iterdir()] == [results.path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no process groups")
+def test_processes_that_ctrl_c_does_not_reach(tmp_path: Path) -> None:
+    """From their first moment on, when they would write a traceback."""
+    code = (
+        "import subprocess, sys, signal, os, time\n"
+        "from dictation.children import out_of_reach_of_ctrl_c\n"
+        "try:\n"
+        "    with out_of_reach_of_ctrl_c():\n"
+        "        child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=-1)\n"
+        "        os.killpg(0, signal.SIGINT)\n"
+        "    time.sleep(20)\n"
+        "except KeyboardInterrupt: child.communicate(b'\\n', 20); sys.exit(child.returncode)\n"
+        "sys.exit(5)\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, start_new_session=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_one_report_is_written_by_one_process(
