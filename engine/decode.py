@@ -26,8 +26,6 @@ TOKENS_PER_S, SPARE_TOKENS = 25, 20
 # A draft that was wrong is tried again from where it fits: so often, shifted by so many tokens, if so many are left
 MAX_DRAFTS, DRAFT_SHIFT, LEAST_DRAFT = 4, 4, 4
 LOOP_TOKENS, LOOP_ROUNDS = 32, 4  # this many tokens, going round at least this often, are a loop
-
-
 TRUSTED_TEMPERATURE = 0.5  # OpenAI's: a text drawn hotter says nothing about the next one
 LEAST_CONTEXT_S = 1.0  # from less the decoder makes up words
 
@@ -134,7 +132,7 @@ class Decoded:
 def text_before(previous: tuple[int, ...], decoded: Decoded, options: DecodingOptions, eot: int) -> tuple[int, ...]:
     """The tokens before the next window: `previous` ones and those of this window, the last `n_previous` of them.
 
-    None after a text that can't be trusted: a loop would go on.
+    () after a text that can't be trusted: a loop would go on.
     """
     if decoded.temperature > TRUSTED_TEMPERATURE or not decoded.ended:
         return ()

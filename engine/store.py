@@ -162,17 +162,20 @@ def register(path: Path, name: str, quant: str) -> InstalledModel:
     way to this one.
     """
     taken = {file.stem for file in _bundles(models_dir()) if file.resolve() != path.resolve()}
-    with _changing_register() as entries:
-        stem = _free_stem(name, quant, taken)
-        entries[stem] = path.absolute()
-    return _described(stem, path.absolute())
+    return _register(path, name, quant, taken)
 
 
 def register_beside(path: Path, name: str, quant: str) -> InstalledModel:
     """`register`, but every other file keeps its name, whether it is there now or not."""
     others = [model for model in (*installed(), *absent()) if model.path.resolve() != path.resolve()]
-    stem = _free_stem(name, quant, {model.label.replace(":", "-") for model in others})
-    return register(path, stem.removesuffix(f"-{quant}") if quant else stem, quant)
+    return _register(path, name, quant, {model.label.replace(":", "-") for model in others})
+
+
+def _register(path: Path, name: str, quant: str, taken: Collection[str]) -> InstalledModel:
+    with _changing_register() as entries:
+        stem = _free_stem(name, quant, taken)
+        entries[stem] = path.absolute()
+    return _described(stem, path.absolute())
 
 
 def known_as(path: Path) -> InstalledModel | None:

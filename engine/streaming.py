@@ -324,7 +324,6 @@ class LiveTranscriber:
         audio = self._runtime.encode(log_mel(piece.samples, self._filters))
         self.timings.encode_ms += ms_since(started)
         window = self._window(audio, piece, previous=())
-        window.prefill()
         return window.decode_with_fallback()
 
     # --------------------------------------------------------------------------------------------------------- steps

@@ -129,6 +129,7 @@ class Worker:
             board.jobs[job.lane, job.take] = job
             if job.recording is None or not job.lane.is_microphone:
                 board.wanted = bool(board.active)
+            job.chosen = board.target
             self._wake()
 
     def tell(self, lane: Owner, take: int, what: Callable[[Job], object]) -> None:

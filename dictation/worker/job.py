@@ -45,6 +45,7 @@ class Job:
     served_s: float = 0.0
     looks_again: bool = False  # its last look was given up for the microphone
     spent_s: float = 0.0  # on the step that is being done, attempts that were given up included
+    chosen: tuple[str, str] | None = None  # the active model when it began: name and device
     # of the engine thread
     on: Loaded | None = None  # the model that it began on, to its end
     live: Live | None = None

@@ -75,6 +75,7 @@ class EngineThread(threading.Thread):
             while not self._has_ended:
                 board.dropped.clear()
                 self._let_rest()
+                self._let_begin()
                 work = switching.due() or self._next_step() or switching.at_rest(self._is_wanted_elsewhere)
                 if work is not None:
                     return work
@@ -88,6 +89,13 @@ class EngineThread(threading.Thread):
             if job.rests and job.live is not None and not job.is_ready:
                 job.live.rest()
                 job.rests = False
+
+    def _let_begin(self) -> None:
+        """The microphone's takes are on the model of their key-down, also where another was chosen before a look."""
+        current = self._models.find(None)
+        for job in self._board.jobs.values():
+            if job.on is None and job.goes_first and job.model is None and current is not None:
+                job.on = current if job.chosen == (current.name, current.device) else None
 
     def _next_step(self) -> Work | None:
         """A step of the take whose turn it is."""

@@ -98,9 +98,11 @@ def test_twenty_switches_do_not_grow_the_memory(tmp_path, tiny_en_q8, base_q8):
 @pytest.mark.timeout(3600)
 def test_a_hundred_switches_leave_every_text_whole_and_the_memory_flat(tmp_path, tiny_en_q8, base_q8):
     resident = resident_mb(tmp_path, [str(tiny_en_q8), str(base_q8)], 100)
-    slope = np.polyfit(np.arange(80), resident[20:], 1)[0]
-    print(f"{1000 * slope:.0f} KB a switch after the first 20")
-    assert slope < 0.1
+    for of_one_model in (resident[20::2], resident[21::2]):
+        # Freed blocks that glibc keeps come and go by up to 80 MB: the floor tells what is really held
+        grown = min(of_one_model[-20:]) - min(of_one_model[:20])
+        print(f"{1000 * grown / 40:.0f} KB a switch after the first 20, by the floor of twenty")
+        assert grown < 10
 
 
 def test_takes_during_a_switch_are_whole_on_the_old_model_and_the_first_one_after_it_is_on_the_new(

@@ -292,6 +292,23 @@ def test_where_there_is_no_room_the_old_one_is_freed_first_when_its_takes_have_e
     assert garage.most_in_memory == 1 and garage.built == [("old", "engine"), ("new", "engine")]
 
 
+def test_a_take_that_began_before_the_choice_ends_on_the_old_model_though_the_engine_had_no_time_for_a_look(
+    engine, garage
+):
+    worker, told = engine
+    garage.room = Room.ONE_THREAD
+    garage.gates["recognise old"].clear()
+    worker.microphone.begin(1, Request())
+    worker.microphone.finish(1, True)  # keeps the engine busy
+    worker.microphone.begin(2, Request())
+    worker.use("new")
+    worker.microphone.begin(3, Request())
+    for take in (2, 3):
+        worker.microphone.finish(take, True)
+    garage.gates["recognise old"].set()
+    assert [told.until(FinalReport).model for _ in range(3)] == ["old", "old", "new"]
+
+
 def test_unloading_while_another_model_is_loaded_leaves_none_in_memory_until_the_next_take(engine, garage):
     worker, told = engine
     gate = garage.hold("new")
