@@ -53,6 +53,8 @@ def glances() -> Iterator[tuple[str, Glance]]:
     yield "opening", Glance(face=Face.OPENING, words=Phrase("Getting the microphone ready"), overlay=True)
     yield "listening", replace(listening, firm=said, tentative="then those that may still change")
     yield "long", replace(listening, firm=" ".join([said] * 6), tentative="and so on")
+    hebrew = "המילים מופיעות בזמן הדיבור:", "קודם אלה שנשארות, ואז אלה שעוד משתנות"
+    yield "hebrew", replace(listening, firm=hebrew[0], tentative=hebrew[1])
     yield "working", replace(listening, face=Face.WORKING, firm=said + " and the rest follows.", waiting=1)
     yield "done", Glance(face=Face.DONE, words=Phrase("Typed"), firm=said, overlay=True)
     why = Phrase("Not typed: {reason}", {"reason": "Another window has the keyboard now."})
@@ -131,7 +133,6 @@ def draw_windows(camera: Camera, core: object) -> None:
     from tests.fakes.core import Core
     from ui.history import HistoryWindow
     from ui.main import TRAY_NOTE
-    from ui.tray import Tray
     from ui.window import MainWindow
 
     assert isinstance(core, Core)
@@ -150,9 +151,31 @@ def draw_windows(camera: Camera, core: object) -> None:
         events.FileTranscribed(Path("notes.txt"), "", message="notes.txt is empty: there is nothing to transcribe.")
     )
     camera.take(main, "main-files")
-    tray = Tray(core, lambda name: None, [("de", "Deutsch")], lambda: None)
-    tray.see(Glance(last_text="Could you send me the slides from this morning?"))
+    draw_menus(camera)
+
+
+def draw_menus(camera: Camera) -> None:
+    from PySide6.QtWidgets import QMenu
+
+    from dictation.settings import Settings
+    from tests.fakes.core import Core
+    from ui.settings import languages
+    from ui.tray import Tray
+
+    core = Core(Settings({"recognition.my_languages": ("de", "en")}))
+    tray = Tray(core, lambda name: None, languages.named(), lambda: None)
+    tray.heard(events.MicrophonesListed((events.Microphone("usb", "USB headset"),)))
+    tray.heard(events.TextDelivered(1, "Could you send me the slides from this morning?"))
+    tray.see(Glance(model="base:Q8_0", last_text="Could you send me the slides from this morning?"))
     camera.take(tray.menu, "tray-menu")
+    tray.see(replace(Glance(), hotkeys_paused=True))
+    camera.take(tray.menu, "tray-menu-paused")
+    tray.see(Glance(model="base:Q8_0"))
+    submenus = [action.menu() for action in tray.menu.actions() if action.menu() is not None]
+    for name, menu in zip(("texts", "models", "languages", "microphones"), submenus, strict=True):
+        assert isinstance(menu, QMenu)
+        menu.aboutToShow.emit()
+        camera.take(menu, f"tray-menu-{name}")
 
 
 def draw_settings(camera: Camera, core: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -197,6 +198,8 @@ class Overlay(QWidget):
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        if _reads_from_right(text):
+            option.setAlignment(Qt.AlignmentFlag.AlignRight)  # Qt turns the words, and leaves the lines on the left
         layout.setTextOption(option)
         ink = self.palette().color(QPalette.ColorRole.WindowText)
         layout.setFormats([_span(0, firm, ink), _span(firm, len(text) - firm, theme.faded(ink, 0.6))])
@@ -350,6 +353,11 @@ def _flags() -> Qt.WindowType:
 
 def _only_level(before: Glance, after: Glance) -> bool:
     return before.level != after.level and replace(before, level=0.0) == replace(after, level=0.0)
+
+
+def _reads_from_right(text: str) -> bool:
+    """By its first letter that has a direction."""
+    return next((kind != "L" for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), False)
 
 
 def _span(start: int, length: int, ink: QColor) -> QTextLayout.FormatRange:

@@ -14,7 +14,7 @@ from dictation.glance import Face
 
 GAP, WIDE_GAP, PAGE_GAP = 12, 16, 24  # pixels, on the 8 px grid
 CONTROL_HEIGHT = 32
-EDGE_OF_BOXES = "#9a9a9a"  # 3:1 on dark grounds
+EDGE_OF_BOXES = {"light": "#808080", "dark": "#9a9a9a"}  # 3:1 on their grounds
 TEXT_WIDTH = 560  # about 68 characters
 ICON_SIZES = (16, 22, 24, 32, 48, 64)
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 256)
@@ -45,11 +45,12 @@ def follow(scheme: str) -> None:
 
 
 def show_boxes() -> None:
-    """Fusion draws the edge of a check box darker than the window, which nobody sees on a dark one."""
+    """Fusion draws the edge of a check box a little darker than the window: pale on a light one, lost on a dark one."""
     own = QPalette()
-    if is_dark() and QApplication.style().objectName() == "fusion":
-        own.setColor(QPalette.ColorRole.Window, QColor(EDGE_OF_BOXES).lighter(140))  # Fusion takes it darker(140)
-    for kind in ("QCheckBox", "QListWidget"):
+    if QApplication.style().objectName() == "fusion":
+        edge = QColor(EDGE_OF_BOXES["dark" if is_dark() else "light"])
+        own.setColor(QPalette.ColorRole.Window, edge.lighter(140))  # Fusion takes it darker(140)
+    for kind in ("QCheckBox", "QListWidget", "QMenu"):
         QApplication.setPalette(own, kind)
 
 
@@ -78,11 +79,33 @@ def faded(base: QColor, share: float) -> QColor:
     return colour_
 
 
-class Quiet(QLabel):
+class Label(QLabel):
+    """A text on the side where the interface is read from, or on the other one (`trailing`).
+
+    Qt goes by the text instead: right to left, a model's name would stand alone on the left.
+    """
+
+    def __init__(self, text: str = "", *, trailing: bool = False) -> None:
+        super().__init__(text)
+        self._trailing = trailing
+        self._align()
+
+    def _align(self) -> None:
+        from_right = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        side = Qt.AlignmentFlag.AlignRight if from_right is not self._trailing else Qt.AlignmentFlag.AlignLeft
+        self.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._align()
+
+
+class Quiet(Label):
     """A text in grey: help, captions. Still 4.5:1 on both themes, and follows a change of theme."""
 
-    def __init__(self, text: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, text: str = "", *, trailing: bool = False) -> None:
+        super().__init__(text, trailing=trailing)
         self.setWordWrap(True)
         self._quieten()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from ui import theme
 
@@ -30,8 +30,8 @@ def button(text: str, act: Callable[[], object]) -> Button:
     return made
 
 
-def heading(text: str, factor: float = 1.15) -> QLabel:
-    label = QLabel(text)
+def heading(text: str, factor: float = 1.15) -> theme.Label:
+    label = theme.Label(text)
     font = label.font()
     font.setPointSizeF(font.pointSizeF() * factor)
     font.setWeight(font.Weight.DemiBold)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPlainTextEdit, QVBoxLayout, QWidget
 
 from dictation import events
 from dictation.glance import Face, Glance
@@ -75,7 +75,7 @@ class MainWindow(QWidget):
         column.addWidget(self._files)
         column.addLayout(row)
         column.addWidget(theme.Quiet(self.tr("Drop audio or video files here to write them down.")))
-        self._note = QLabel(note)
+        self._note = theme.Label(note)
         self._note.setWordWrap(True)
         self._note.setVisible(bool(note))
         column.addWidget(self._note)

@@ -20,4 +20,4 @@ class Marked(QTranslator):
 
 class Mirrored(Marked):
     def translate(self, context: str, text: str, disambiguation: str | None = None, n: int = -1) -> str:
-        return text if context == "language" else RIGHT_TO_LEFT_MARK + text
+        return RIGHT_TO_LEFT_MARK + text if text and context != "language" else text

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from dictation.glance import Face, Glance, Phrase
+from tests.fakes.translators import Mirrored
 from ui.overlay import CORNERS, MOST_LINES, Overlay, place, place_near
 
 LISTENING = Glance(face=Face.LISTENING, words=Phrase("Listening"), overlay=True, started_s=0.0)
@@ -168,3 +169,30 @@ def test_near_the_text_cursor_where_that_is_known_else_in_its_corner(shown: Show
     assert shown.overlay.pos() == corner
     shown.overlay.see_caret(None)
     assert shown.overlay.pos() == corner
+
+
+@pytest.mark.parametrize(("text", "from_right"), [("שלום, זה משפט", True), ("A sentence", False), ("", False)])
+def test_words_begin_on_the_side_that_their_language_is_read_from(shown: Shown, text: str, from_right: bool) -> None:
+    shown.overlay.see(replace(LISTENING, firm=text))
+    layout = shown.overlay.text_layout()
+    line = layout.lineAt(0)
+    words = line.naturalTextRect()
+    assert (words.left() > line.width() / 3) is from_right
+    assert words.right() <= line.width() + 1
+
+
+def test_right_to_left_it_is_as_tall_as_left_to_right(shown: Shown, qapp: QApplication) -> None:
+    def heights() -> list[int]:
+        found = []
+        for glance in (LISTENING, HELD, replace(LISTENING, firm="word " * 40)):
+            shown.overlay.see(glance)
+            found.append(shown.overlay.height())
+        return found
+
+    before = heights()
+    mirrored = Mirrored(qapp)
+    qapp.installTranslator(mirrored)
+    try:
+        assert heights() == before
+    finally:
+        qapp.removeTranslator(mirrored)

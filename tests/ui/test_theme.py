@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 import resources
@@ -78,19 +81,63 @@ def test_an_icon_that_is_not_there_is_an_error_and_not_the_end_of_the_process(qa
             theme.icon("no-such-icon")
 
 
-def test_a_check_box_can_be_seen_on_a_dark_window(qapp: QApplication, qtbot: QtBot) -> None:
+def check_box() -> QWidget:
+    return QCheckBox()
+
+
+def menu_with_a_box() -> QWidget:
+    menu = QMenu()
+    menu.addAction("Pause hotkeys").setCheckable(True)
+    return menu
+
+
+@pytest.mark.parametrize("ground", ["#2b2b2b", "#efefef"])
+@pytest.mark.parametrize("make", [check_box, menu_with_a_box])
+def test_the_edge_of_a_box_can_be_seen(
+    qapp: QApplication, qtbot: QtBot, make: Callable[[], QWidget], ground: str
+) -> None:
     before, style = qapp.palette(), qapp.style().objectName()
     qapp.setStyle("Fusion")
-    qapp.setPalette(QPalette(QColor("#2b2b2b")))
+    qapp.setPalette(QPalette(QColor(ground)))
     try:
         theme.show_boxes()
-        box = QCheckBox()
-        qtbot.addWidget(box)
-        box.show()
-        picture = box.grab().toImage()
-        row = [picture.pixelColor(x, picture.height() // 2) for x in range(20)]
-        assert max(theme.contrast(colour, QColor("#2b2b2b")) for colour in row) >= 3
+        widget = make()
+        qtbot.addWidget(widget)
+        widget.show()
+        picture = widget.grab().toImage()
+        row = [picture.pixelColor(x, picture.height() // 2) for x in range(2, 24)]  # a menu has a frame around it
+        inside = row[len(row) // 2]
+        assert max(theme.contrast(colour, inside) for colour in row) >= 3
     finally:
         qapp.setPalette(before)
         qapp.setStyle(style)
         theme.show_boxes()
+
+
+def ink_is_left(widget: QWidget) -> bool:
+    """Whether what is drawn on it lies in its left half."""
+    picture = widget.grab().toImage()
+    ground = picture.pixelColor(0, 0)
+    columns = [
+        x
+        for x in range(picture.width())
+        if any(picture.pixelColor(x, y) != ground for y in range(0, picture.height(), 2))
+    ]
+    return sum(columns) / len(columns) < picture.width() / 2
+
+
+@pytest.mark.parametrize("selectable", [False, True])
+@pytest.mark.parametrize("kind", [theme.Label, theme.Quiet])
+@pytest.mark.parametrize("text", ["base Q8_0", "שלום"])
+def test_a_text_stands_on_the_side_where_the_interface_is_read_from(
+    qtbot: QtBot, kind: type[theme.Label], text: str, selectable: bool
+) -> None:
+    for trailing in (False, True):
+        label = kind(text, trailing=trailing)
+        qtbot.addWidget(label)
+        if selectable:
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.resize(400, 40)
+        assert ink_is_left(label) is not trailing
+        label.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        assert ink_is_left(label) is trailing

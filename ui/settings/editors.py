@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QSpinBox,
@@ -85,7 +84,7 @@ def say(text: str) -> str:
     return QCoreApplication.translate("settings", text)
 
 
-class _Wrapping(QLabel):
+class _Wrapping(theme.Label):
     """The words beside a check box, which can't wrap its own; a click on them counts as one on the box."""
 
     clicked = Signal()

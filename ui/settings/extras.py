@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QMessageBox, QVBoxLayout, QWidget
 
 from dictation.rewrite import RewriteOptions, Situation, rewrite
 from dictation.settings import Settings
@@ -28,7 +28,7 @@ class RewritePreview(QFrame):
         self._said.setAccessibleName(self.tr("A sentence to try"))
         self._said.setMinimumHeight(theme.CONTROL_HEIGHT)
         self._said.textChanged.connect(self._write)
-        self._written, self._problem = QLabel(), QLabel()
+        self._written, self._problem = theme.Label(), theme.Label()
         self._written.setObjectName("preview:written")
         for label in (self._written, self._problem):
             label.setWordWrap(True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPalette
-from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QVBoxLayout
 
 from dictation.hotkey_choice import why_not
 from dictation.settings import Setting
@@ -106,7 +106,7 @@ class HotkeyEditor(Editor):
         self._button.toggled.connect(self.recording)
         self._button.installEventFilter(self)
         self._hold(self._button)
-        self._problem = QLabel()
+        self._problem = theme.Label()
         self._problem.setObjectName("problem")
         self._problem.setWordWrap(True)
         self._problem.hide()

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QInputDialog,
-    QLabel,
     QProgressBar,
     QScrollArea,
     QSizePolicy,
@@ -107,7 +106,7 @@ class DownloadRow(QFrame):
         super().__init__()
         self.setObjectName(f"download:{event.job}")
         self._job, self._actions = event.job, actions
-        self._bar, self._words = QProgressBar(), QLabel()
+        self._bar, self._words = QProgressBar(), theme.Label()
         self._bar.setTextVisible(False)
         self._bar.setRange(0, 1000)
         self._words.setWordWrap(True)
@@ -171,6 +170,7 @@ class ModelCard(Card):
         self._open.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._open.setAutoRaise(True)
         self._open.setMinimumHeight(theme.CONTROL_HEIGHT)
+        self._open.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # mirrored, Qt draws the arrow over the name
         self._open.setAccessibleName(self.tr("Quants of {model}").format(model=model.name))
         self._open.toggled.connect(self._toggle)
         facts = [model.parameters, _languages(model.languages), model.licence]
@@ -178,9 +178,8 @@ class ModelCard(Card):
             facts.append(self.tr("translates to English"))
         top = QHBoxLayout()
         top.addWidget(self._open)
-        about = theme.Quiet(" · ".join(facts))
+        about = theme.Quiet(" · ".join(facts), trailing=True)
         about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         top.addWidget(about, 1)
         self.column.addLayout(top)
         self.column.addWidget(theme.Quiet(say(model.sentence)))
@@ -222,7 +221,7 @@ class ModelsPage(QScrollArea):
         self._downloads = QVBoxLayout()
         self._in_use = InUse(actions)
         self._undo = button(self.tr("Undo"), self._undo_delete)
-        self._deleted = QLabel()
+        self._deleted = theme.Label()
         self._cards = [ModelCard(m, actions) for m in models or catalog.models()]
         self._build()
         self.refresh()
@@ -283,7 +282,7 @@ class ModelsPage(QScrollArea):
             made.setAccessibleName(name.format(model=model.label))  # a list of buttons tells them apart
             line.addWidget(made)
         line.addStretch(1)
-        words = QLabel(f"{model.name} {model.quant} · {megabytes(model.size_bytes)}")
+        words = theme.Label(f"{model.name} {model.quant} · {megabytes(model.size_bytes)}")
         words.setWordWrap(True)
         row = Reflow(words, buttons)
         row.setObjectName(f"installed:{model.label}")

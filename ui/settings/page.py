@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from dictation import settings as table
 from dictation.settings import Setting
@@ -16,6 +16,7 @@ from ui import theme
 from ui.settings import editors, languages, tables
 from ui.settings.editors import Editor
 from ui.settings.hotkey import HotkeyEditor
+from ui.widgets import heading
 
 Change = Callable[[str, Any], None]
 
@@ -78,7 +79,7 @@ class Row(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        label = QLabel(editors.say(setting.label))
+        label = theme.Label(editors.say(setting.label))
         label.setBuddy(self.editor)
         label.setWordWrap(True)
         wide = setting.kind in ("list", "table")
@@ -139,12 +140,7 @@ class Page(QScrollArea):
         self.column = QVBoxLayout(holder)
         self.column.setContentsMargins(theme.PAGE_GAP, theme.PAGE_GAP, theme.PAGE_GAP, theme.PAGE_GAP)
         self.column.setSpacing(theme.WIDE_GAP)
-        heading = QLabel(title)
-        font = heading.font()
-        font.setPointSizeF(font.pointSizeF() * 1.4)
-        font.setWeight(font.Weight.DemiBold)
-        heading.setFont(font)
-        self.column.addWidget(heading)
+        self.column.addWidget(heading(title, 1.4))
         self.rows = [Row(s, values[s.key], change) for s in table.TABLE if s.page == page and not s.hidden]
         for row in self.rows:
             self.column.addWidget(row)

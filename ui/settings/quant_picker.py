@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -68,7 +67,7 @@ class QuantPicker(QWidget):
         self._fits.toggled.connect(self._fill)
         self._table = self._make_table()
         self._chart = Chart(rows)
-        self._reason = QLabel()
+        self._reason = theme.Label()
         self._reason.setWordWrap(True)
         self._reason.setAccessibleName(self.tr("Why"))
         self._act = button("", self._go)
