@@ -59,8 +59,8 @@ class FastForward:
 
 
 class ClipSource:
-    """`source.Source` that plays one clip per opening, in order; the last one again and again. Opened again while one
-    plays (the computer slept), it goes on where that was.
+    """`source.Source` that plays one clip per opening, in order; the last one again and again. Opened again (the
+    computer slept), it goes on where it was, even if that was the clip's end.
 
     forward: play as fast as it is understood, on this clock. Without one, `realtime` gives each block when its last
     sample would have been spoken, and otherwise all come at once.
@@ -84,7 +84,7 @@ class ClipSource:
     def open(self, opening: int, again: bool = False) -> None:
         self._stop.set()  # a clip that still plays
         self._stop = threading.Event()
-        if not again or not self._n_posted:
+        if not again or not self._next:
             self._next += 1
             self._n_posted = 0
         clip = self._clips[min(self._next, len(self._clips)) - 1]
@@ -132,7 +132,6 @@ class ClipSource:
                 self._forward.wait()
         if self._forward is not None:
             self._forward.run()  # the user waits from here on
-        self._n_posted = 0
         self._post(ClipEnded(opening))
 
 

@@ -145,6 +145,7 @@ class Hearing:
         return True
 
     def is_lost(self) -> None:
-        """The source ended while no take needed it."""
-        self._is_open = False
-        self._publish(e.MicrophoneChanged(None, "closed"))
+        """The source ended, and no take needs it any more."""
+        if self._is_open:
+            self._is_open = False
+            self._publish(e.MicrophoneChanged(None, "closed"))

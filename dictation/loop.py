@@ -43,6 +43,8 @@ from dictation.worker.reports import BeatReport, FailureReport, FinalReport, Mod
 Subscriber = Callable[[e.Event], None]
 
 LOADING_MOST_S = 180.0  # a model that loads for longer is stuck
+STANDSTILL_S = 0.5  # by which the loop wakes too late only where the whole process stood still
+PATIENCE_S = 0.3  # for what should have come meanwhile
 
 
 class EngineUsed:
@@ -136,6 +138,7 @@ class Loop:
         self._feed_again = False
         self._idle_since_s: float | None = self._clock()
         self._memory_seen_s = 0.0  # when it was looked at whether memory is short
+        self._patient_until_s = 0.0  # until then nothing is due
         put = self._inbox.put
         self._worker = Worker(parts.build, put, parts.clock, parts.beside)
         self._hearing = Hearing(parts.make_source(put), parts.settings, self._publish, parts.clock)
@@ -223,11 +226,7 @@ class Loop:
         self._kept.offer()
         while self._running:
             try:
-                item = self._inbox.get(timeout=self._wait_s())
-            except queue.Empty:
-                item = session.Tick()
-            try:
-                self._take_in(item)
+                self._take_in(self._next())
             except Exception as error:  # noqa: BLE001 - top of the thread
                 log.get("loop").exception("a fault: %s", type(error).__name__)
                 text = f"Something went wrong in Sayso ({type(error).__name__}). Your recordings are kept."
@@ -249,6 +248,26 @@ class Loop:
             except Exception as error:  # noqa: BLE001 - one that fails costs neither the others nor the take
                 log.get("loop").exception("a subscriber failed: %s", type(error).__name__)
 
+    def _next(self) -> Any:
+        """What comes in next; a Tick when something is due and nothing has come.
+
+        Where the whole process stood still (a computer short of memory, a debugger), the source and the engine have had
+        no time either: what they have to say is waited for a moment, or a microphone would be taken for dead.
+        """
+        while True:
+            wait_s = self._wait_s()
+            due_s = self._clock() + (wait_s or 0.0)
+            try:
+                item = self._inbox.get(timeout=wait_s)
+            except queue.Empty:
+                item = session.Tick()
+            now_s = self._clock()
+            if wait_s is not None and now_s - due_s > STANDSTILL_S:
+                self._patient_until_s = now_s + PATIENCE_S
+                if isinstance(item, session.Tick):
+                    continue
+            return item
+
     def _wait_s(self) -> float | None:
         """How long nothing has to be done, if nothing comes in."""
         now_s = self._clock()
@@ -256,7 +275,7 @@ class Loop:
         times = [t for t in waits if t]
         if self._session.pending and self._worker.loading_since_s is not None:
             times.append(now_s + 1.0)
-        return max(0.0, min(times) - now_s) if times else None
+        return max(0.0, min(times) - now_s, self._patient_until_s - now_s) if times else None
 
     @property
     def _unload_at_s(self) -> float | None:
@@ -418,6 +437,7 @@ class Loop:
             return
         if isinstance(said, ClipEnded):
             self._step(session.SourceEnded())
+            self._hearing.is_lost()
         elif isinstance(said, SourceLost):
             if self._session.recorded is None:
                 self._hearing.is_lost()

@@ -127,7 +127,7 @@ class LiveTranscriber:
     """One dictation. Feed it with `append`, look with `partial`, end with `finish`; then make a new one.
 
     A caller that finds the pauses itself says `cut`; otherwise pieces are cut by their level. filters: the model's
-    mel filters, (n_mels, 201); None computes them.
+    mel filters, (n_mels, 201); None computes them. Raises OptionError for a language or task that the model lacks.
     """
 
     def __init__(
@@ -149,6 +149,9 @@ class LiveTranscriber:
         self._final_s = final_s(runtime.dims) if self._options.final_s is None else self._options.final_s
         self._agreement = Agreement()
         self._language = Language(self._options, tokenizer)
+        if self._language.is_settled:  # wrong wishes fail even where nothing is said
+            rules = self._options.decoding
+            tokenizer.sot_sequence(self._language.code, rules.task, rules.timestamps)
         self._n_samples = 0  # of the whole dictation
         self._heard_language: tuple[str, float] | None = None
         self._caller_cuts = False  # it knows where `samples` lie, so it has a voice detector

@@ -30,6 +30,7 @@ BEHIND_POLL_S = 0.1
 MOST_EVENTS = 10**15
 START_S = 10.0  # for the first message of a WebSocket
 POLICY, FAULT, AWAY = 1008, 1011, 1001  # how a WebSocket is closed
+GONE = "sayso.gone"  # of a WebSocket's scope: an event for when the client is gone
 
 # ---- a recording ----------------------------------------------------------------------------------------------------
 
@@ -202,15 +203,18 @@ async def _converse(api: Api, websocket: WebSocket, session: Session) -> None:
     """Listen and tell, until the session has ended or the client is gone."""
     tell = asyncio.create_task(_tell(websocket, session))
     hear = asyncio.create_task(_hear(websocket, session))
+    gone = asyncio.create_task(websocket.scope[GONE].wait())
     try:
-        done, _ = await asyncio.wait({tell, hear}, return_when=asyncio.FIRST_COMPLETED)
-        if hear in done and hear.exception() is None and tell not in done:
-            await tell  # the end was said: what is left is the text
+        done, _ = await asyncio.wait({tell, hear, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if done == {hear} and hear.exception() is None:  # the end was said: what is left is the text
+            done, _ = await asyncio.wait({tell, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if gone in done:  # nobody reads the text any more
+            raise WebSocketDisconnect(AWAY)
         for task in done:
             task.result()
         await websocket.close()
     finally:
-        for task in (tell, hear):
+        for task in (tell, hear, gone):
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task

@@ -48,10 +48,12 @@ class Plan:
 
 
 def plan(settings: Settings, options: shapes.DictationOptions, live: bool) -> Plan:
+    """What the request itself asks for is refused where the model lacks it; a setting is met as nearly as may be."""
     page = settings.page("recognition")
+    exactly = options.language not in (None, "auto", "en") or options.task == "translate"
     policy = languages.policy(options.language or page["language"], page["my_languages"], options.task or page["task"])
     words = page["vocabulary"] if options.vocabulary is None else options.vocabulary
-    request = Request(languages.request(policy, None), tuple(Term(word) for word in words), live)
+    request = Request(languages.request(policy, None), tuple(Term(word) for word in words), live, exactly=exactly)
     given = msgspec.to_builtins(options.rules or shapes.Rules())
     rules, problems = RewriteOptions.of(settings.page("rewrite") | given)
     return Plan(request, rules, problems)

@@ -164,7 +164,7 @@ ROUTES: tuple[Route, ...] = (
         dictations.finish_session,
         "End the audio and wait for the text. Asked again, the same text.",
         ((200, JSON, shapes.Dictation),),
-        (400, 404, 408, 409, 410, 413, 503),
+        (400, 404, 408, 409, 410, 413, 422, 503),
         parameters=(_ID,),
     ),
     Route(

@@ -36,6 +36,7 @@ from dictation.errors import DictationError
 from dictation.server import dictations, faults
 from dictation.server.access import Gate, read_token, refuse
 from dictation.server.api import Api, Core
+from dictation.server.dictations import GONE
 from dictation.server.faults import Fault
 from dictation.server.limits import Limits
 from dictation.server.openapi import document
@@ -43,6 +44,7 @@ from dictation.server.routes import ROUTES
 
 SOCKET_PATH = "/sessions/socket"
 START_S, STOP_S = 20.0, 5.0
+PING_S = 2.0  # between two pings on a WebSocket
 HEADERS_BYTES = 32 * 1024
 
 
@@ -231,7 +233,30 @@ class _Http(_Patience, H11Protocol):
 
 
 class _Socket(_Patience, WebSocketsSansIOProtocol):
-    pass
+    """`gone` is set when the client is, however much of what it sent has not been read yet.
+
+    A client that has to wait is not read meanwhile, nor then its end and its pongs. So pings go out often, and nobody
+    waits for an answer: once the client is gone, the second one fails.
+    """
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.gone = asyncio.Event()
+
+    async def run_asgi(self) -> None:
+        self.scope[GONE] = self.gone  # type: ignore[literal-required]
+        await super().run_asgi()
+
+    def schedule_ping(self) -> None:
+        self.ping_timer = self.loop.call_later(PING_S, self.send_keepalive_ping)
+
+    def handle_close(self, event: Any) -> None:
+        self.gone.set()
+        super().handle_close(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.gone.set()
+        super().connection_lost(exc)
 
 
 # ---- the server -----------------------------------------------------------------------------------------------------
@@ -302,6 +327,7 @@ class Server:
             date_header=False,
             proxy_headers=False,
             ws_max_size=self._limits.chunk_bytes,
+            ws_ping_timeout=None,
             ws_per_message_deflate=False,
             limit_concurrency=self._limits.connections,
             h11_max_incomplete_event_size=HEADERS_BYTES,

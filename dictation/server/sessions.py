@@ -119,6 +119,7 @@ class Session:
         self._appending = asyncio.Lock()
         self._ended_s = 0.0  # when the audio ended
         self._n_listeners = 0
+        self._failure: FailureReport | None = None  # that ended it
         self.tasks: set[asyncio.Task[None]] = set()
 
     def describe(self) -> shapes.SessionState:
@@ -163,6 +164,8 @@ class Session:
             raise too_long(self._desk.limits.audio_s)
 
     def _listening(self) -> _Ears:
+        if self._failure is not None and self._failure.is_refusal:
+            raise of_report(self._failure)
         if self.state != "open" or self._ears is None:
             raise Fault(409, "session_ended", "This session takes no more audio. Open another one.")
         return self._ears
@@ -185,6 +188,8 @@ class Session:
         if isinstance(last, shapes.Dictation):
             return last
         assert isinstance(last, shapes.Failed)
+        if self._failure is not None:
+            raise of_report(self._failure)
         raise Fault(410 if last.code == "deleted" else 503, last.code, last.message)
 
     # --------------------------------------------------------------------------------------------------------- engine
@@ -198,10 +203,10 @@ class Session:
                 self.log.publish(shapes.Partial(report.firm, report.tentative, round(report.audio_s, 3)))
             case FinalReport():
                 self._do(self._write(hearing, report))
-            case FailureReport() if hearing.take.heard is None:
+            case FailureReport() if hearing.take.heard is None and not report.is_refusal:
                 hearing.take.failed = True  # tried again at the end, from the spool
             case FailureReport():
-                fault = of_report(report)
+                self._failure, fault = report, of_report(report)
                 self._end(shapes.Failed(fault.code, str(fault)))
             case AgainReport():
                 self._do(self._desk.work(hearing.again))

@@ -41,7 +41,7 @@ async def transcribe(api: Api, request: HttpRequest) -> Response:
         wanted = _request(form, form.language, "transcribe")
         if form.stream:
             flat, seconds = await _flattened(api, request, file, form)
-            return await _streamed(api, stack, flat, wanted, seconds)
+            return await _streamed(api, request, stack, flat, wanted, seconds)
         return await _whole(api, request, file, wanted, form)
 
 
@@ -185,11 +185,13 @@ class Held(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _streamed(api: Api, stack: AsyncExitStack, flat: Path, wanted: Request, seconds: float) -> Response:
+async def _streamed(
+    api: Api, request: HttpRequest, stack: AsyncExitStack, flat: Path, wanted: Request, seconds: float
+) -> Response:
     """Server-sent events: a delta per window, then the whole text."""
     reports = api.desk.recognise(flat, wanted)
     stack.push_async_callback(reports.aclose)
-    first = await anext(reports)  # a fault until here has a status of its own
+    first = await uploads.unless_gone(request, anext(reports))  # a fault until here has a status of its own
     return Held(_deltas(api, first, reports, seconds), stack.pop_all())
 
 

@@ -27,6 +27,8 @@ def test_opened_again_while_it_plays_a_clip_goes_on_where_it_was():
     blocks = [post for post in first + rest if isinstance(post, Block)]
     assert np.array_equal(np.concatenate([block.samples[:, 0] for block in blocks]), clip)
     assert {block.opening for block in blocks} == {1, 2}
-    source.open(3)
+    source.open(3, again=True)
+    assert posts.get(timeout=20) == ClipEnded(3), "its end had been posted, but the other side was busy"
+    source.open(4)
     assert [type(post) for post in heard(posts, Block)] == [SourceOpened, Block]
     source.close()

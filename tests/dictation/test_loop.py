@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dictation import events as e
+from dictation import loop
 from dictation.history import History
 from dictation.session import Limits
 from dictation.spool import Spool, read
@@ -19,6 +20,16 @@ SPEECH = sounds.clip("en/gcp-today")
 QUICK = Limits(
     first_block_s=0.3, opening_s=1.0, watchdog_s=0.3, lost_s=0.8, life_sign_s=0.4, deliver_s=0.4, tail_s=0.05
 )
+
+
+class Clock:
+    """Goes as the real one does, and can be put forward."""
+
+    def __init__(self):
+        self.ahead_s = 0.0
+
+    def __call__(self):
+        return time.monotonic() + self.ahead_s
 
 
 @pytest.fixture
@@ -242,6 +253,36 @@ def test_a4_unplugged_while_speaking_both_parts_are_in_one_take(dictation):
     assert dictation.until(e.FinalText).audio_s == pytest.approx(2 * len(SPEECH) / 16000, abs=0.1)
 
 
+def test_a4_after_a_standstill_of_the_whole_process_the_microphone_is_not_taken_for_dead(tmp_path, monkeypatch):
+    """A process that was stopped, or swapped out: sound that waited is heard before anybody judges by the clock."""
+    monkeypatch.setattr(loop, "PATIENCE_S", 2.0)
+    clock = AskedClock()
+    with Dictation(tmp_path, limits=lambda settings: QUICK, clock=clock) as dictation:
+        dictation.send(e.Start())
+        dictation.until(e.StateChanged, state=e.State.LISTENING)
+        clock.jump(5.0)
+        until("the loop has seen what time it is", lambda: clock.n_asked >= 3)
+        dictation.person.say(SPEECH)
+        dictation.send(e.Stop())
+        assert dictation.until(e.FinalText).audio_s == pytest.approx(len(SPEECH) / 16000, abs=0.1)
+        assert dictation.person.openings == [False]
+        assert "microphone_lost" not in [notice.code for notice in dictation.of(e.Notice)]
+
+
+class AskedClock(Clock):
+    """Counts how often the loop has asked since it was put forward."""
+
+    n_asked = 0
+
+    def __call__(self):
+        self.n_asked += threading.current_thread().name == "session"
+        return super().__call__()
+
+    def jump(self, seconds):
+        self.ahead_s += seconds
+        self.n_asked = 0
+
+
 def test_a3_a_silent_opening_is_tried_again_and_then_said(tmp_path):
     with Dictation(tmp_path, limits=lambda settings: QUICK) as dictation:
         dictation.person.gives_sound_at_once = False
@@ -341,16 +382,6 @@ def test_the_model_is_freed_when_idle_and_comes_back_for_the_next_take(tmp_path)
         assert dictation.words.closed
         dictation.dictate(SPEECH)
         dictation.until(e.TextDelivered)
-
-
-class Clock:
-    """Goes as the real one does, and can be put forward."""
-
-    def __init__(self):
-        self.ahead_s = 0.0
-
-    def __call__(self):
-        return time.monotonic() + self.ahead_s
 
 
 def test_when_memory_is_short_a_model_that_rested_for_a_minute_is_freed_and_is_back_at_key_down(tmp_path):

@@ -269,11 +269,11 @@ def test_a_reader_that_takes_nothing_is_left_and_the_others_are_not_held_up(serv
                 is_ended = True
 
 
-@pytest.mark.parametrize("path", UPLOADS)
-def test_a_client_that_goes_away_frees_its_place_and_the_engine(serve, path):
+@pytest.mark.parametrize(("path", "more"), [*((path, {}) for path in UPLOADS), (UPLOADS[0], {"stream": "true"})])
+def test_a_client_that_goes_away_frees_its_place_and_the_engine(serve, path, more):
     fake = serve(recordings=1)
     fake.words.gate.clear()
-    body, kind = form(SPEECH)
+    body, kind = form(SPEECH, **more)
     with socket.create_connection((fake.host, fake.port)) as gone:
         gone.sendall(head(fake, path, f"Content-Type: {kind}", f"Content-Length: {len(body)}") + body)
         while "sayso_recordings 1.0" not in fake.get("/metrics").body.decode() or not fake.words.requests:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
+from socket import SHUT_RDWR
 
 import numpy as np
 import pytest
@@ -16,11 +17,13 @@ from websockets.sync.client import connect
 
 from dictation import recogniser
 from dictation.replay import replay
-from dictation.server import desk
+from dictation.server import desk, serving
+from dictation.worker.job import Job
 from tests.fakes import sounds
 from tests.fakes.caller import ogg_opus, pcm, wav
 
 CHUNK = 3_200  # bytes: a tenth of a second
+MOUNTAIN = sounds.clip("en/gcp-mountain-view")
 
 
 def socket(api, **request):
@@ -51,6 +54,11 @@ def alive(*names):
     """How many objects of these classes there are."""
     gc.collect()
     return Counter(name for name in (type(each).__name__ for each in gc.get_objects()) if name in names)
+
+
+def jobs():
+    """What the engine has to do."""
+    return [each for each in gc.get_objects() if type(each) is Job]
 
 
 def chunks(data, size=CHUNK):
@@ -119,9 +127,36 @@ def test_dictate_applies_the_rules_of_the_request(api):
     assert answer.json["raw_text"].casefold().startswith("mountain view")
 
 
+@pytest.mark.parametrize("options", [{"language": "de"}, {"task": "translate"}])
+def test_what_the_model_lacks_is_refused_with_the_same_words_everywhere(api, options):
+    path = "translations" if "task" in options else "transcriptions"
+    fields = {"language": options["language"]} if "language" in options else {}
+    refused = [api.form(f"/v1/audio/{path}", wav(MOUNTAIN), **fields)]
+    refused += [api.form("/dictate", wav(MOUNTAIN), options=json.dumps(options))]
+    place = api.session(options=options)
+    assert [kind for kind, _ in api.follow(f"{place}/events")] == ["error"], "before anything was said"
+    refused += [api.post(f"{place}/audio", SPEECH), api.post(f"{place}/finish")]
+    assert {answer.status for answer in refused} == {422} and {answer.code for answer in refused} == {"not_possible"}
+    with socket(api, options=options) as opened:
+        event = all_of(opened)[-1]
+    said = {answer.json["error"]["message"] for answer in refused} | {event["message"]}
+    assert event["type"] == "error" and len(said) == 1 and "English only" in said.pop()
+
+
+def test_a_language_of_the_settings_that_the_model_lacks_is_met_as_at_the_microphone(api):
+    from dictation import events as e
+
+    api.dictation.send(e.ChangeSettings({"recognition.language": "de"}))
+    try:
+        assert "Mountain" in api.form("/dictate", wav(MOUNTAIN)).json["text"]
+        assert "Mountain" in api.form("/dictate", wav(MOUNTAIN), options='{"language": "en"}').json["text"]
+    finally:
+        api.dictation.send(e.ChangeSettings({"recognition.language": "auto"}))
+
+
 # ---- how a session lives, with a stand-in ----------------------------------------------------------------------------
 
-SPEECH = pcm(sounds.clip("en/gcp-mountain-view"))
+SPEECH = pcm(MOUNTAIN)
 
 
 def test_a_session_ends_by_itself_after_the_silence_that_was_asked_for(fake):
@@ -388,6 +423,26 @@ def test_a_socket_that_goes_away_leaves_nothing_behind(serve):
     opened.socket.close()
     wait_until(lambda: "sayso_sessions 0.0" in fake.get("/metrics").body.decode())
     wait_until(lambda: not list(fake.folder.rglob("*.wav")))
+
+
+@pytest.mark.parametrize("last", [[], ['{"type": "finish"}']], ids=["speaking", "finished"])
+def test_a_socket_that_goes_away_while_much_of_its_audio_waits_is_not_heard_to_its_end(serve, monkeypatch, last):
+    monkeypatch.setattr(serving, "PING_S", 0.1)
+    fake = serve(behind_s=2.0 if not last else 120.0)
+    fake.words.gate.clear()
+    blocked = fake.session()
+    fake.post(f"{blocked}/audio", SPEECH)
+    finish = threading.Thread(target=lambda: fake.post(f"{blocked}/finish"))
+    finish.start()  # holds the engine
+    opened = socket(fake)
+    for message in [SPEECH] * 20 + last:
+        opened.send(message)
+    wait_until(lambda: any(job.n_waiting > 32_000 and job.finish == bool(last) for job in jobs()))
+    opened.socket.shutdown(SHUT_RDWR)
+    wait_until(lambda: "sayso_sessions 1.0" in fake.get("/metrics").body.decode())
+    fake.words.gate.set()
+    finish.join(10)
+    assert len(fake.words.heard) == 1, "of the one that is still there"
 
 
 def test_a_message_that_is_too_large_ends_the_socket(fake):
