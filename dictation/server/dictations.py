@@ -22,7 +22,7 @@ from dictation.server.faults import Fault
 from dictation.server.hearing import SAMPLE_RATE_HZ, Hearing, plan
 from dictation.server.sessions import Session
 from dictation.server.sound import F32, blocks, too_long
-from dictation.server.transcriptions import Held, as_json
+from dictation.server.transcriptions import EVENT_STREAM, Held, as_json
 from dictation.worker.reports import AgainReport, FailureReport, FinalReport, Report
 
 BLOCKS_AT_ONCE = 20  # of half a second, between two looks at how far the engine is
@@ -145,6 +145,8 @@ async def follow_session(api: Api, request: HttpRequest) -> Response:
     after = request.headers.get("last-event-id", "0")
     if not (after.isascii() and after.isdecimal() and len(after) < 20 and int(after) <= MOST_EVENTS):
         raise Fault(422, "invalid_value", "Last-Event-ID is the number of an event.", param="Last-Event-ID")
+    if request.method == "HEAD":  # would wait for the end of the session to send nothing
+        return Response(media_type=EVENT_STREAM)
     async with AsyncExitStack() as stack:
         stack.enter_context(session.listening())
         return Held(_as_events(session, int(after)), stack.pop_all())

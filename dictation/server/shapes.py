@@ -202,8 +202,10 @@ class SessionState(Struct):
     waiting_s: float  # audio that the engine has not looked at yet
 
 
-class Finish(Struct, tag_field="type", tag="finish", forbid_unknown_fields=True):
+class Finish(Struct, forbid_unknown_fields=True):
     """A client's last message on a WebSocket."""
+
+    type: Literal["finish"]  # no tag: msgspec would take an object without one
 
 
 class Health(Struct):

@@ -215,6 +215,11 @@ def test_a_reader_that_comes_late_gets_the_newest_partial_text_and_the_end(fake)
     assert list(fake.follow(f"{place}/events"))[-1] == events[-1], "again"
 
 
+def test_the_head_of_an_event_stream_does_not_wait_for_its_end(fake):
+    answer = fake.call("HEAD", f"{fake.session()}/events", timeout=10)
+    assert answer.status == 200 and answer.headers["content-type"].startswith("text/event-stream")
+
+
 def test_a_deleted_session_is_gone_and_its_readers_are_told(serve):
     fake = serve()
     place = fake.session()
@@ -401,6 +406,7 @@ def test_a_socket_gives_words_while_they_are_spoken_and_the_text_at_its_end(fake
         (["not json"], "not_json"),
         (["{}", "[]"], "invalid_value"),
         (["{}", '{"type": "dance"}'], "invalid_value"),
+        (["{}", "{}"], "invalid_value"),
         (['{"format": {"encoding": "mp3"}}'], "invalid_value"),
         (['{"format": {"encoding": "ogg_opus"}}', b"x" * 100], "not_audio"),
         ([b"audio first"], "invalid_value"),
