@@ -62,7 +62,8 @@ class App:
 
     def __init__(self, wiring: Wiring | None = None) -> None:
         wiring = wiring or Wiring()
-        loaded = settings_module.load(paths.settings_file())
+        file = settings_module.SettingsFile(paths.settings_file())
+        loaded = file.load()
         settings = loaded.settings
         notices = [e.Notice("settings_field_reset", problem, "warning") for problem in loaded.problems]
         if no_log := log.start(str(settings["advanced.log_level"])):
@@ -88,7 +89,7 @@ class App:
                 history=self.history,
                 vocabulary=Vocabulary(paths.vocabulary_file()) if wiring.keep_history else None,
                 settings=settings,
-                settings_file=None if wiring.changes else paths.settings_file(),
+                settings_file=None if wiring.changes else file,
                 active_model=active_model,
                 clock=wiring.clock,
             )

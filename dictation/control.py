@@ -84,7 +84,7 @@ class Server:
         self._loop = loop
         self._show = show  # brings the window up: what a second start asks for
         self._open_files = open_files  # the same with files to write down
-        self._status: dict[str, Any] = {"state": "idle", "take": 0, "model": "", "model_status": ""}
+        self._status: dict[str, Any] = {"state": "idle", "take": 0, "model": "", "model_status": "", "model_note": ""}
         self.address = address()
         if _answers(self.address):
             raise ControlError("Another Sayso runs already; commands like `sayso toggle` reach that one.")
@@ -178,7 +178,7 @@ class Server:
         if isinstance(event, e.StateChanged):
             self._status |= {"state": str(self._loop.state), "take": event.take}
         elif isinstance(event, e.ModelChanged):
-            self._status |= {"model": event.name, "model_status": str(event.status)}
+            self._status |= {"model": event.name, "model_status": str(event.status), "model_note": event.note}
 
 
 class NoAnswer(ControlError):

@@ -382,6 +382,11 @@ class ModelChanged(Event):
     device: str = ""  # what computes: "cpu", "metal", "cuda"
     load_ms: float = 0.0
 
+    @property
+    def note(self) -> str:
+        """While it loads: what is in use until then; else nothing."""
+        return self.message if self.status in (ModelStatus.LOADING, ModelStatus.WARMING) else ""
+
 
 @dataclass(frozen=True)
 class Download(Event):

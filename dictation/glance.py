@@ -62,6 +62,7 @@ class Glance:
     last_text: str = field(default="", repr=False)
     model: str = ""
     model_status: ModelStatus = ModelStatus.MISSING
+    model_note: str = ""  # while it loads: what is in use until then
     hotkeys_paused: bool = False
     waiting: int = 0  # earlier takes still on their way
 
@@ -85,7 +86,8 @@ def resting(glance: Glance) -> Glance:
     if glance.model_status is ModelStatus.MISSING:
         return replace(calm, face=Face.NO_MODEL, words=Phrase("No model yet: choose one"), actions=("choose_model",))
     if glance.model_status in (ModelStatus.LOADING, ModelStatus.WARMING):
-        return replace(calm, face=Face.IDLE, words=Phrase("Loading {model}", {"model": glance.model}))
+        loading = Phrase("Loading {model}", {"model": glance.model})
+        return replace(calm, face=Face.IDLE, words=_as_it_is(glance.model_note) if glance.model_note else loading)
     return replace(calm, face=Face.IDLE, words=Phrase("Ready"))
 
 
@@ -186,7 +188,7 @@ def _notice(glance: Glance, event: events.Notice, now_s: float) -> Glance:
 
 
 def _model(glance: Glance, event: events.ModelChanged) -> Glance:
-    changed = replace(glance, model=event.name, model_status=event.status)
+    changed = replace(glance, model=event.name, model_status=event.status, model_note=event.note)
     if event.status is ModelStatus.FAILED and glance.face not in BUSY:  # else the take, or a notice, tells what follows
         return replace(_said(changed, Face.ERROR, event.message), actions=("choose_model",))
     return changed if glance.overlay else resting(changed)

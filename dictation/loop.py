@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +20,6 @@ from numpy.typing import NDArray
 
 from dictation import events as e
 from dictation import log, memory, session, sounds
-from dictation import settings as settings_module
 from dictation.delivery import Courier, Delivered, Deliverer, NoDesktop, OwnThread, Run, TargetNoted
 from dictation.errors import SettingError
 from dictation.frames import SAMPLE_RATE_HZ
@@ -29,7 +27,7 @@ from dictation.hearing import Hearing
 from dictation.history import History
 from dictation.kept import FileRead, Kept
 from dictation.results import Results
-from dictation.settings import Settings
+from dictation.settings import Settings, SettingsFile
 from dictation.source import Block, ClipEnded, MicrophonesSeen, Post, Source, SourceLost, SourceOpened
 from dictation.spool import Spool
 from dictation.take import Take
@@ -110,7 +108,7 @@ class Parts:
     history: History | None = None
     vocabulary: Vocabulary | None = None  # None: the times of use are forgotten
     settings: Settings = field(default_factory=Settings)
-    settings_file: Path | None = None  # None: changes are not saved
+    settings_file: SettingsFile | None = None  # None: changes are not saved
     active_model: Callable[[Settings], str] = lambda settings: str(settings["recognition.model"])
     detector: Callable[[], SpeechDetector] = SpeechDetector
     limits: Callable[[Settings], session.Limits] = limits_of
@@ -132,6 +130,7 @@ class Loop:
         self._running = True
         self.settings = parts.settings
         self.model_status = e.ModelStatus.UNLOADED
+        self.model_note = ""  # while it loads: what is in use until then
         self._session = session.Session(parts.limits(parts.settings))
         self._takes: dict[int, Take] = {}
         self._kept_as: dict[int, str] = {}  # recordings of takes that have just failed
@@ -390,11 +389,7 @@ class Loop:
         if not changed:
             return
         if self._parts.settings_file is not None:
-            try:
-                settings_module.save(self.settings, self._parts.settings_file)
-            except OSError as error:
-                text = f"The settings can't be saved ({error.strerror}); they hold until Sayso ends."
-                self._publish(e.Notice("settings_not_saved", text, "warning"))
+            changed += self._save_settings(self._parts.settings_file)
         self._session = replace(self._session, limits=self._parts.limits(self.settings))
         self._parts.keys.change(self.settings)
         self._hearing.change(self.settings, recording=self._session.recorded is not None)
@@ -402,6 +397,19 @@ class Loop:
         if {"recognition.model", "recognition.device"} & set(changed):
             self._use_model()
         self._publish(e.SettingsChanged(tuple(changed)))
+
+    def _save_settings(self, file: SettingsFile) -> list[str]:
+        """Keys that people have changed in the file meanwhile: they hold from now on."""
+        try:
+            saved = file.save(self.settings)
+        except OSError as error:
+            text = f"The settings can't be saved ({error.strerror}); they hold until Sayso ends."
+            self._publish(e.Notice("settings_not_saved", text, "warning"))
+            return []
+        for problem in saved.problems:
+            self._publish(e.Notice("settings_field_reset", problem, "warning"))
+        before, self.settings = self.settings, saved.settings
+        return [key for key in before if before[key] != self.settings[key]]
 
     def _use_model(self) -> None:
         name = self._parts.active_model(self.settings)
@@ -448,7 +456,7 @@ class Loop:
             case BeatReport():
                 self._step(session.LifeSign())
             case ModelReport():
-                self.model_status = said.event.status
+                self.model_status, self.model_note = said.event.status, said.event.note
                 self._publish(said.event)
                 if said.event.status is e.ModelStatus.READY and said.event.message:  # another could not be loaded
                     self._publish(e.Notice("model_stays", said.event.message, "warning", ("choose_model",)))

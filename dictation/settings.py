@@ -8,11 +8,13 @@ the last save lies beside it.
 from __future__ import annotations
 
 import codecs
+import errno
 import glob
 import re
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -365,7 +367,7 @@ def parse(key: str, text: str) -> Any:
 def load(path: Path) -> Loaded:
     """Read the settings; whatever can't be used falls back alone and is named in `problems`. Never raises."""
     try:
-        text = _decoded(path.read_bytes())
+        text = _read(path)
     except FileNotFoundError:
         return Loaded(Settings())
     except OSError as error:
@@ -375,35 +377,51 @@ def load(path: Path) -> Loaded:
         document = tomllib.loads(text)
     except _UNREADABLE:
         document, skipped = _salvage(text)
-        problems.append(f"The settings file is damaged; {skipped} line(s) were left out. {_keep_damaged(path, text)}")
+        if kept := _keep_damaged(path, text):
+            problems.append(f"The settings file is damaged; {skipped} line(s) were left out. A copy is kept as {kept}.")
+        else:
+            problems.append(f"The settings file is damaged; {skipped} line(s) are lost when the settings are saved.")
     return _from_document(document, problems)
 
 
-def _decoded(content: bytes) -> str:
+def _read(path: Path) -> str:
     """The file's text. Editors on Windows mark what they write by its first bytes."""
+    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+        raise OSError(errno.EINVAL, "it is no plain file", str(path))
+    content = path.read_bytes()
     by_mark = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content.decode("utf-16" if by_mark else "utf-8-sig", errors="replace")
 
 
 def _keep_damaged(path: Path, text: str) -> str:
-    """Keep a damaged file beside the settings, once and not more than KEPT_DAMAGED; a sentence about it."""
+    """Keep a damaged file beside the settings, once and not more than KEPT_DAMAGED; its name, "" where it can't be."""
     kept = sorted(path.parent.glob(f"{glob.escape(path.stem)}.damaged-*.toml"))
     try:
         if kept and kept[-1].read_text("utf-8") == text:
-            return f"A copy is kept as {kept[-1].name}."
+            return kept[-1].name
         copy = path.with_name(f"{path.stem}.damaged-{time.strftime('%Y%m%d-%H%M%S')}.toml")
         write_text(copy, text, private=True)
         for old in kept[: 1 - KEPT_DAMAGED]:
             old.unlink(missing_ok=True)
     except (OSError, ValueError):
-        return "Saving the settings will lose them."
-    return f"A copy is kept as {copy.name}."
+        return ""
+    return copy.name
 
 
 def _from_document(document: dict[str, Any], problems: list[str]) -> Loaded:
+    values, refused, unknown = _checked(document)
+    problems += [f"{error} Its default is in use." for error in refused.values()]
+    if "schema_version" in unknown:
+        problems.append("The settings were written by a newer Sayso; what this one does not know is kept.")
+    return Loaded(Settings(values, unknown), tuple(problems))
+
+
+def _checked(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, SettingError], dict[str, Any]]:
+    """Values that can be used, what is wrong with others, and what only a newer version knows; all by key."""
     flat = dict(_flatten(document))
     version = flat.pop("schema_version", SCHEMA_VERSION)
     values: dict[str, Any] = {}
+    refused: dict[str, SettingError] = {}
     for setting in TABLE:
         key = next((k for k in (setting.key, *setting.renamed_from) if k in flat), None)
         if key is None:
@@ -411,13 +429,12 @@ def _from_document(document: dict[str, Any], problems: list[str]) -> Loaded:
         try:
             values[setting.key] = setting.check(flat[key])
         except SettingError as error:
-            problems.append(f"{error} Its default is in use.")
+            refused[setting.key] = error
         for used in (setting.key, *setting.renamed_from):
             flat.pop(used, None)
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        problems.append("The settings were written by a newer Sayso; what this one does not know is kept.")
         flat["schema_version"] = version
-    return Loaded(Settings(values, flat), tuple(problems))
+    return values, refused, flat
 
 
 def _flatten(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -465,7 +482,56 @@ def save(settings: Settings, path: Path) -> None:
         elif key != "schema_version":
             document[key] = value
     text = tomli_w.dumps(document)
-    if path.exists():
-        before = path.read_bytes().decode("utf-8", errors="replace")
-        write_text(path.with_suffix(".toml.bak"), before, private=True)
+    with suppress(FileNotFoundError):
+        write_text(path.with_suffix(".toml.bak"), _read(path), private=True)
     write_text(path, text, private=True)
+
+
+class SettingsFile:
+    """The settings file of a Sayso that runs. People may edit it meanwhile; what only they have changed stays."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._text = ""  # as it was last read or written
+        self._settings = Settings()  # what was in it then
+
+    def load(self) -> Loaded:
+        loaded = load(self.path)
+        self._note(loaded.settings)
+        return loaded
+
+    def save(self, settings: Settings) -> Loaded:
+        """Write `settings`, and return what is in force now: with what others have changed in the file, and `settings`
+        has not. What of that can't be used is named in `problems`, and stays as it was. Raises OSError.
+        """
+        merged = self._merged(settings)
+        save(merged.settings, self.path)
+        self._note(merged.settings)
+        return merged
+
+    def _note(self, settings: Settings) -> None:
+        self._settings = settings
+        with suppress(OSError):
+            self._text = _read(self.path)
+
+    def _merged(self, ours: Settings) -> Loaded:
+        try:
+            text = _read(self.path)
+        except FileNotFoundError:
+            return Loaded(ours)
+        if text == self._text:
+            return Loaded(ours)
+        try:
+            values, refused, unknown = _checked(tomllib.loads(text))
+        except _UNREADABLE:
+            kept = _keep_damaged(self.path, text)
+            told = f"The settings file was damaged meanwhile; a copy is kept as {kept}."
+            return Loaded(ours, (told if kept else "The settings file was damaged meanwhile, and is written anew.",))
+        theirs = Settings(values)
+        by_hand = {
+            key: theirs[key]
+            for key, before in self._settings.items()
+            if theirs[key] != before and ours[key] == before and key not in refused
+        }
+        problems = tuple(f"{error} It stays as it was." for error in refused.values())
+        return Loaded(Settings({**ours, **by_hand}, unknown), problems)

@@ -326,7 +326,7 @@ class Front(QObject):
         from ui.settings.models import ModelsPage
 
         models = ModelsPage(self.shelf)
-        models.see(events.ModelChanged(self.glance.model, self.glance.model_status))
+        models.see(events.ModelChanged(self.glance.model, self.glance.model_status, self.glance.model_note))
         pages = [("models", self.tr("Models"), models), ("about", self.tr("About"), AboutPage())]
         window = SettingsWindow(self.core, pages, self.app.history and self.delete_all)
         self._windows["models"], self._windows["settings"] = models, window

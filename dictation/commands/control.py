@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _sentence(status: dict[str, object]) -> str:
     model = f"{status['model']} ({status['model_status']})" if status["model"] else "no model"
-    return f"{status['state']}, {model}"
+    return ". ".join(filter(None, (f"{status['state']}, {model}", str(status["model_note"]))))
 
 
 def _line(event: dict[str, object]) -> str:

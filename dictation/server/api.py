@@ -33,6 +33,11 @@ class Core(LaneSource, Protocol):
     @property
     def model_status(self) -> str: ...
 
+    @property
+    def model_note(self) -> str:
+        """While the active model loads: what is in use until then."""
+        ...
+
 
 class Api:
     """Made on the asyncio loop that it belongs to. folder: for uploads and spooled audio; its owner removes it."""
@@ -63,4 +68,5 @@ class Api:
             raise Fault(404, "model_not_found", text, param="model")
 
     def health(self) -> shapes.Health:
-        return shapes.Health("ok", version(), self.model_names[0] if self.core.model else "", self.core.model_status)
+        name = self.model_names[0] if self.core.model else ""
+        return shapes.Health("ok", version(), name, self.core.model_status, self.core.model_note)

@@ -213,6 +213,7 @@ class Health(Struct):
     version: str
     model: str  # "" when none is chosen
     model_status: str
+    model_note: str  # while it loads: what is in use until then
 
 
 # ---- checking -------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from dictation.worker import turns
 from dictation.worker.board import Board
@@ -117,7 +118,7 @@ class Switching:
     def _begin(self, target: tuple[str, str]) -> None:
         current = self._models.current
         assert current is not None
-        meanwhile = f"{current.name} stays in use until {target[0]} is ready."
+        meanwhile = f"{_short(current.name)} stays in use until {_short(target[0])} is ready."
         self._given_up = None
         self._load = Load(
             target,
@@ -201,7 +202,7 @@ class Switching:
         current = self._models.current
         why = ""
         if load is not None and load.room is Room.NO_MEMORY and current is not None:
-            why = f"There is not enough memory for two models, so {current.name} is freed first."
+            why = f"There is not enough memory for two models, so {_short(current.name)} is freed first."
         self._load_active(why)
 
     def _load_active(self, why: str = "") -> None:
@@ -233,4 +234,9 @@ class Switching:
 
 
 def _stays(why: str, model: Loaded) -> str:
-    return f"{why} {model.name} stays in use."
+    return f"{why} {_short(model.name)} stays in use."
+
+
+def _short(name: str) -> str:
+    """As people call it: of a file, without its folders."""
+    return Path(name).name

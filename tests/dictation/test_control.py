@@ -1,5 +1,6 @@
 """The control socket: commands in, status and events out, for the owner only."""
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -14,8 +15,10 @@ from dictation import control
 from dictation import events as e
 from dictation.cli import main
 from dictation.errors import ControlError
+from dictation.server.api import Api
+from dictation.worker.model import Room
 from tests.fakes import sounds
-from tests.fakes.dictation import Dictation
+from tests.fakes.dictation import Dictation, Words
 
 
 @pytest.fixture
@@ -82,6 +85,33 @@ def test_a_second_sayso_finds_the_first_and_shows_its_window(served):
         control.Server(served.loop)
     control.ask({"do": "show"})
     assert served.shown.wait(5)
+
+
+def test_while_another_model_loads_status_and_health_say_which_one_is_in_use(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SAYSO_HOME", str(tmp_path / "home"))
+    new, may_load = "/models/new.gguf", threading.Event()
+
+    def build(name, device):
+        assert name != new or may_load.wait(20)
+        return Words()
+
+    async def health():
+        return Api(dictation.loop, tmp_path).health()
+
+    with Dictation(tmp_path, build=build, beside=lambda name, device: Room.BESIDE) as dictation:
+        server = control.Server(dictation.loop)
+        dictation.until(e.ModelChanged, status=e.ModelStatus.READY)
+        for status, note in (("loading", "fake stays in use until new.gguf is ready."), ("ready", "")):
+            control.ask({"do": "use", "model": new})
+            dictation.until(e.ModelChanged, name=new, status=e.ModelStatus(status))
+            while control.ask({"do": "status"})["model_status"] != status:
+                pass  # it hears of this event after us
+            assert main(["status"]) == 0
+            assert capsys.readouterr().out.strip() == f"idle, {new} ({status})" + f". {note}" * bool(note)
+            told = asyncio.run(health())
+            assert (told.model, told.model_status, told.model_note) == ("new.gguf", status, note)
+            may_load.set()
+        server.close()
 
 
 @pytest.mark.parametrize("request_", [{"do": "explode"}, {}, {"do": ["start"]}])

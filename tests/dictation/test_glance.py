@@ -8,6 +8,7 @@ from dictation import events
 from dictation.events import ModelStatus, State
 from dictation.glance import DONE_S, Face, Glance, Phrase, clock, resting, see
 
+STAYS = "base stays in use until big is ready."
 READY = Glance(model="base", model_status=ModelStatus.READY)
 
 
@@ -43,6 +44,9 @@ HELD = events.TextDelivered(1, "Hello.", "held", "", "another window came to the
         ((*HEARD, state(State.IDLE)), Face.IDLE, "Ready", False),
         ((events.ModelChanged("base", ModelStatus.MISSING),), Face.NO_MODEL, "No model yet: choose one", False),
         ((events.ModelChanged("base", ModelStatus.LOADING),), Face.IDLE, "Loading base", False),
+        ((events.ModelChanged("big", ModelStatus.LOADING, STAYS),), Face.IDLE, STAYS, False),
+        ((events.ModelChanged("big", ModelStatus.WARMING, STAYS), state(State.IDLE)), Face.IDLE, STAYS, False),
+        ((events.ModelChanged("big", ModelStatus.READY, "Old news."),), Face.IDLE, "Ready", False),
         ((events.ModelChanged("big", ModelStatus.FAILED, "It is damaged."),), Face.ERROR, "It is damaged.", True),
         ((*HEARD, events.ModelChanged("big", ModelStatus.FAILED, "It is damaged.")), Face.LISTENING, "Listening", True),
         ((events.HotkeysPaused(True),), Face.PAUSED, "Hotkeys are paused", False),

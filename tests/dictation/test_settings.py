@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -169,3 +170,98 @@ def test_a_language_that_whisper_does_not_know_falls_back_and_is_said_at_the_sta
     assert loaded.settings["recognition.language"] == "auto"
     assert loaded.settings["recognition.my_languages"] == ("de", "en"), "by name as well"
     assert len(loaded.problems) == 1 and "klingon" in loaded.problems[0]
+
+
+def make_pipe(path):
+    os.mkfifo(path)
+
+
+def link_to_a_device(path):
+    path.symlink_to(os.devnull)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes and devices in folders are for POSIX only")
+@pytest.mark.parametrize("make", [make_pipe, link_to_a_device, os.mkdir])
+def test_what_is_no_plain_file_is_neither_read_nor_written_and_said_in_one_sentence(tmp_path, make):
+    path = tmp_path / "settings.toml"
+    make(path)
+    with ThreadPoolExecutor(1) as pool:
+        loaded = pool.submit(s.load, path).result(timeout=10)
+        assert loaded.settings == s.Settings()
+        assert loaded.problems == ("The settings can't be read (it is no plain file); defaults are in use.",)
+        with pytest.raises(OSError, match="no plain file"):
+            pool.submit(s.save, loaded.settings, path).result(timeout=10)
+    assert os.listdir(tmp_path) == ["settings.toml"]
+
+
+@pytest.fixture
+def running(tmp_path):
+    """The file of a Sayso that runs."""
+    path = tmp_path / "settings.toml"
+    path.write_text('[general]\ntheme = "dark"\n[recognition]\nlanguage = "fr"\n')
+    file = s.SettingsFile(path)
+    file.now = file.load().settings
+    return file
+
+
+def by_hand(file, old, new):
+    text = file.path.read_text()
+    assert old in text
+    file.path.write_text(text.replace(old, new))
+
+
+def change(file, key, value):
+    saved = file.save(file.now.changed({key: value}))
+    file.now = saved.settings
+    assert s.load(file.path).settings == saved.settings
+    return saved
+
+
+@given(people=some_settings, app=some_settings)
+def test_what_people_change_in_the_file_and_the_app_does_not_survives_its_saves(tmp_path_factory, people, app):
+    file = s.SettingsFile(tmp_path_factory.mktemp("s") / "settings.toml")
+    s.save(s.Settings({"general.theme": "dark", "recognition.language": "fr"}), file.path)
+    before = file.load().settings
+    s.save(before.changed(people), file.path)
+    saved = file.save(before.changed(app))
+    changed_by_app = {key for key in app if before.changed(app)[key] != before[key]}
+    for key, value in before.changed(people).items():
+        assert saved.settings[key] == (before.changed(app)[key] if key in changed_by_app else value)
+    assert not saved.problems and s.load(file.path).settings == saved.settings
+
+
+def test_a_change_by_hand_counts_also_after_the_app_has_changed_the_same_setting_before(running):
+    change(running, "general.theme", "light")
+    by_hand(running, "light", "dark")
+    assert change(running, "recognition.language", "de").settings["general.theme"] == "dark"
+    by_hand(running, '[general]\ntheme = "dark"\n', "[new_page]\nx = 1\n")
+    saved = change(running, "recognition.language", "it")
+    assert saved.settings["general.theme"] == "system", "a line that is taken out means the default"
+    assert "x = 1" in running.path.read_text()
+
+
+def test_a_wrong_value_written_meanwhile_is_said_once_and_changes_nothing(running):
+    by_hand(running, '"dark"', '"pink"\nshow_overlay = false')
+    saved = change(running, "recognition.language", "de")
+    assert len(saved.problems) == 1 and "pink" in saved.problems[0]
+    assert (saved.settings["general.theme"], saved.settings["general.show_overlay"]) == ("dark", False)
+    assert not change(running, "recognition.language", "it").problems
+
+
+def test_a_file_damaged_meanwhile_is_kept_beside_and_costs_no_setting(running):
+    by_hand(running, '"dark"', '"dark')
+    damaged = running.path.read_text()
+    saved = change(running, "recognition.language", "de")
+    assert len(saved.problems) == 1 and "damaged" in saved.problems[0]
+    assert saved.settings["general.theme"] == "dark"
+    (kept,) = running.path.parent.glob("settings.damaged-*.toml")
+    assert kept.read_text() == damaged and kept.name in saved.problems[0]
+
+
+def test_damage_that_was_there_at_the_start_is_not_said_again(tmp_path):
+    file = s.SettingsFile(tmp_path / "settings.toml")
+    file.path.write_text('[general]\ntheme = "dark"\nsound_ready = maybe\n[hotkeys]\nmode = "sideways"\n')
+    loaded = file.load()
+    assert len(loaded.problems) == 2
+    saved = file.save(loaded.settings.changed({"recognition.language": "de"}))
+    assert not saved.problems and saved.settings["general.theme"] == "dark"

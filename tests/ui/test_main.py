@@ -97,6 +97,19 @@ def test_a_changed_setting_is_saved_and_shown_in_the_window(running: Running) ->
     running.until(lambda: "top_left" in paths.settings_file().read_text("utf-8"))
 
 
+def test_what_people_write_into_the_file_meanwhile_holds_from_the_next_save_on(running: Running) -> None:
+    running.front.open_window("settings")
+    row = running.front.window("settings").page("general").row("general.overlay_place")
+    file = paths.settings_file()
+    text = file.read_text("utf-8")
+    file.write_text(text.replace("[general]", '[general]\noverlay_place = "top_left"'), "utf-8")
+    running.front.core.send(events.ChangeSettings({"general.show_overlay": False}))
+    running.until(lambda: row.editor.value() == "top_left")
+    assert running.front.overlay.corner == "top-left"
+    saved = file.read_text("utf-8")
+    assert "top_left" in saved and "show_overlay = false" in saved
+
+
 def test_starting_with_the_computer_makes_and_removes_the_entry(
     running: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

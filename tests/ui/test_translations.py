@@ -37,7 +37,7 @@ GERMAN = resources.FOLDER / "translations" / "sayso_de.ts"
 # what is the same in every language: names of models, files, programs and their parts, numbers with units, data
 DATA = re.compile(
     r"[\d.,:+×/ –-]*( MB| GB| ms| s| %)?|(tiny|base|small|medium|large|distil|[Bb]reeze|whisper)\S*( \S+)*"
-    r"|\S+\.(mp3|mp4|txt): .*|Q\d\S*|F\d\d|X11 .*|Sayso|·|Text|.*\d+M · .*"
+    r"|\S+\.(mp3|mp4|txt): .*|Q\d\S*|F\d\d|X11 .*|Sayso|·|Text|.*\d+M · .*|USB headset|Could you .*"
 )
 
 

@@ -179,7 +179,9 @@ class ModelCard(Card):
         top = QHBoxLayout()
         top.addWidget(self._open)
         about = theme.Quiet(" · ".join(facts), trailing=True)
-        about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy = about.sizePolicy()  # which knows that its height goes by its width
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+        about.setSizePolicy(policy)
         top.addWidget(about, 1)
         self.column.addLayout(top)
         self.column.addWidget(theme.Quiet(say(model.sentence)))

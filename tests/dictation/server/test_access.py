@@ -68,7 +68,7 @@ def test_without_the_token_there_is_nothing(fake, header, path):
 
 def test_health_needs_no_token_and_says_nothing_about_the_user(fake):
     answer = fake.get("/health", token=False)
-    assert answer.status == 200 and set(answer.json) == {"status", "version", "model", "model_status"}
+    assert answer.status == 200 and set(answer.json) == {"status", "version", "model", "model_status", "model_note"}
 
 
 @pytest.mark.parametrize(
