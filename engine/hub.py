@@ -28,6 +28,8 @@ from engine.errors import AccessError, DamagedDownloadError, DiskSpaceError, Hub
 from engine.files import atomic
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import httpx2
     from huggingface_hub.hf_api import RepoFile
 
@@ -35,6 +37,7 @@ STALL_S = 30.0  # no byte for so long counts as a lost connection
 TRIES_WITHOUT_PROGRESS = 5
 SPARE_BYTES = 64 << 20  # left free on the disk beside the download
 CHUNK_BYTES = 256 << 10
+MOST_WAITING = 16  # chunks that wait for the disk
 KEEP_PARTIAL_DAYS = 30
 MOST_FILES = 20_000  # of a repository; a Hub that lists more, or goes on for ever, is cut off
 
@@ -426,18 +429,38 @@ class _Transfer:
         return self.part.open("wb")
 
     def _copy(self, response: httpx2.Response, f: IO[bytes]) -> Wish:
-        for chunk in response.iter_bytes(CHUNK_BYTES):
-            if self.done + len(chunk) > self.file.size_bytes:
-                raise _Retry("more bytes than the file has")
-            f.write(chunk)
-            self.hash.update(chunk)
-            self.done += len(chunk)
-            self.on_progress(self._speed.progress(self.done, self.file.size_bytes))
-            if (wish := self.wish()) is not Wish.GO_ON:
-                return wish
+        """What arrives while the writer is at work waits for it, so that a fast line is used all the time."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        kept: Future[None] | None = None
+        waiting: list[bytes] = []
+        with ThreadPoolExecutor(1, "download") as writer:
+            try:
+                for chunk in response.iter_bytes(CHUNK_BYTES):
+                    if self.done + len(chunk) > self.file.size_bytes:
+                        raise _Retry("more bytes than the file has")
+                    waiting.append(chunk)
+                    self.done += len(chunk)
+                    if kept is None or kept.done() or len(waiting) >= MOST_WAITING:
+                        if kept is not None:
+                            kept.result()
+                        kept = writer.submit(self._keep, f, waiting)
+                        waiting = []
+                    self.on_progress(self._speed.progress(self.done, self.file.size_bytes))
+                    if (wish := self.wish()) is not Wish.GO_ON:
+                        return wish
+            finally:
+                if kept is not None:
+                    kept.result()
+                self._keep(f, waiting)
         if self.done < self.file.size_bytes:
             raise _Retry("the connection ended early")
         return Wish.GO_ON
+
+    def _keep(self, f: IO[bytes], chunks: list[bytes]) -> None:
+        together = b"".join(chunks)
+        f.write(together)
+        self.hash.update(together)
 
     def _check_space(self) -> None:
         rest = self.file.size_bytes - self.done
@@ -473,9 +496,10 @@ class _Speed:
 
     def progress(self, done: int, total: int) -> Progress:
         now = time.monotonic()
-        self._marks = [m for m in self._marks if now - m[0] < 5] + [(now, done)]
-        (t0, d0), (t1, d1) = self._marks[0], self._marks[-1]
-        speed = (d1 - d0) / (t1 - t0) if t1 > t0 else 0.0
+        if not self._marks or now - self._marks[-1][0] >= 0.1:  # not for each of a fast line's thousands of chunks
+            self._marks = [mark for mark in self._marks if now - mark[0] < 5] + [(now, done)]
+        since, before = self._marks[0]
+        speed = (done - before) / (now - since) if now > since else 0.0
         return Progress(done, total, speed, (total - done) / speed if speed else None)
 
 
