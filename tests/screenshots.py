@@ -287,7 +287,7 @@ def one(folder: Path, scheme: str, percent: int, language: str = "en", mirrored:
             for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
                 palette.setColor(QPalette.ColorGroup.Disabled, role, QColor("#8a8a8a"))
             qt.setPalette(palette)
-        theme.show_boxes()
+        theme.show_edges()
         suffix = f"{scheme}-{percent}" + (f"-{language}" if language != "en" else "") + ("-rtl" if mirrored else "")
         draw_all(Camera(folder, suffix))
 

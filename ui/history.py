@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QTextCharFormat
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette, QTextCharFormat
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -150,7 +150,9 @@ class EntryRow(QStyledItemDelegate):
         if face := _FACES.get(entry.status):
             mirrored = option.direction is Qt.LayoutDirection.RightToLeft
             shape = QRectF(box.right() - 16 if mirrored else box.left(), box.top(), 16, 16)
-            theme.draw(painter, face.value, shape, ink if selected else theme.face_colour(face, option.palette))
+            theme.draw(
+                painter, face.value, shape, ink if selected else theme.face_colour(face, QGuiApplication.palette())
+            )
             box.adjust(*((0, 0, -24, 0) if mirrored else (24, 0, 0, 0)))
         painter.setPen(ink)
         line = option.fontMetrics.elidedText(_first_line(entry), Qt.TextElideMode.ElideRight, int(box.width()))

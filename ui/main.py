@@ -95,7 +95,7 @@ class Front(QObject):
         self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self.bridge.event.connect(self._see)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._change_theme)
-        theme.show_boxes()
+        theme.show_edges()
 
     def start(self) -> None:
         """Show what there is to show and let the core run."""
@@ -204,7 +204,7 @@ class Front(QObject):
 
     def _change_theme(self) -> None:
         self.tray.refresh_icon()
-        theme.show_boxes()
+        theme.show_edges()
 
     def _speak(self) -> None:
         self._translations.speak(str(self.core.settings["general.interface_language"]))

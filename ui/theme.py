@@ -14,7 +14,18 @@ from dictation.glance import Face
 
 GAP, WIDE_GAP, PAGE_GAP = 12, 16, 24  # pixels, on the 8 px grid
 CONTROL_HEIGHT = 32
-EDGE_OF_BOXES = {"light": "#808080", "dark": "#9a9a9a"}  # 3:1 on their grounds
+EDGES = {"light": "#808080", "dark": "#9a9a9a"}  # 3:1 on their grounds
+# whose edges these are; not QMenu's: a combo box paints the ground of its choices in that one's colour
+EDGED = (
+    "QCheckBox",
+    "QListView",
+    "QTableView",
+    "TrayMenu",
+    "QTextEdit",
+    "QPlainTextEdit",
+    "QLineEdit",
+    "QAbstractSpinBox",
+)
 TEXT_WIDTH = 560  # about 68 characters
 ICON_SIZES = (16, 22, 24, 32, 48, 64)
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 256)
@@ -44,13 +55,13 @@ def follow(scheme: str) -> None:
     QGuiApplication.styleHints().setColorScheme(schemes.get(scheme, Qt.ColorScheme.Unknown))
 
 
-def show_boxes() -> None:
-    """Fusion draws the edge of a check box a little darker than the window: pale on a light one, lost on a dark one."""
+def show_edges() -> None:
+    """Fusion draws edges of boxes and fields somewhat darker than a window: pale on a light one, lost in the dark."""
     own = QPalette()
     if QApplication.style().objectName() == "fusion":
-        edge = QColor(EDGE_OF_BOXES["dark" if is_dark() else "light"])
+        edge = QColor(EDGES["dark" if is_dark() else "light"])
         own.setColor(QPalette.ColorRole.Window, edge.lighter(140))  # Fusion takes it darker(140)
-    for kind in ("QCheckBox", "QListWidget", "QMenu"):
+    for kind in EDGED:
         QApplication.setPalette(own, kind)
 
 

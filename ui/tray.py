@@ -21,6 +21,10 @@ FIRST_WORDS = 32  # characters of a text that a menu shows
 LAST_TEXTS = 5
 
 
+class TrayMenu(QMenu):
+    """Its own class, so that `theme.show_edges` reaches it and no other menu."""
+
+
 class Tray(QObject):
     """Owns the icon and the menu.
 
@@ -41,7 +45,7 @@ class Tray(QObject):
         self._texts: list[str] = []
         self._microphones: tuple[Microphone, ...] = ()
         self.icon = QSystemTrayIcon(theme.icon(Face.IDLE.value))
-        self.menu = QMenu()
+        self.menu = TrayMenu()
         self._build()
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._activated)

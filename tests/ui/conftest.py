@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from tests.fakes.core import Core
+from ui import theme
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +41,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SAYSO_HOME", str(tmp_path))
     monkeypatch.setenv("SAYSO_MODELS", str(tmp_path / "models"))
     return tmp_path
+
+
+@pytest.fixture(params=["#2b2b2b", "#efefef"])
+def ground(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[QColor]:
+    """A window's colour, dark and light, in the style that Sayso has on Linux."""
+    before, style = qapp.palette(), qapp.style().objectName()
+    qapp.setStyle("Fusion")
+    qapp.setPalette(QPalette(QColor(request.param)))
+    theme.show_edges()
+    yield QColor(request.param)
+    qapp.setPalette(before)
+    qapp.setStyle(style)
+    theme.show_edges()

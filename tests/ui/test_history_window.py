@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 from PySide6.QtCore import QItemSelectionModel
+from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListView, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -16,6 +17,7 @@ from dictation import events
 from dictation.history import Entry, History
 from dictation.history_export import export
 from tests.fakes.core import Core
+from ui import theme
 from ui.history import SEARCH_PAUSE_MS, HistoryWindow
 
 
@@ -63,6 +65,16 @@ def shown(qtbot: QtBot, core: Core, history: History, home: Path) -> Shown:
 
 def test_failed_takes_stand_on_top_then_the_newest(shown: Shown) -> None:
     assert shown.texts() == ["The model ran out of memory.", "Ein schöner Tag.", "Apples and pears."]
+
+
+def test_what_failed_is_marked_in_the_colour_of_its_theme(
+    ground: QColor, qtbot: QtBot, core: Core, history: History, home: Path
+) -> None:
+    window = Shown(qtbot, core, history).window
+    window.choose(2)
+    picture = window.findChild(QListView, "entries").viewport().grab().toImage()
+    shape = {picture.pixelColor(x, y).name() for x in range(12, 28) for y in range(8, 24)}
+    assert theme.colour("red", QPalette(ground)).name() in shape
 
 
 def test_search_waits_for_the_typing_to_pause(shown: Shown, qtbot: QtBot) -> None:

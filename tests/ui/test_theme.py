@@ -7,11 +7,24 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QCheckBox, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSpinBox,
+    QTableWidget,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 import resources
+from dictation.settings import BY_KEY
 from ui import theme
+from ui.settings.tables import Column, TableEditor
+from ui.tray import TrayMenu
 
 GROUNDS = {"light": ("#ffffff", "#efefef", "#000000"), "dark": ("#1e1e1e", "#323232", "#ffffff")}
 
@@ -81,37 +94,57 @@ def test_an_icon_that_is_not_there_is_an_error_and_not_the_end_of_the_process(qa
             theme.icon("no-such-icon")
 
 
-def check_box() -> QWidget:
-    return QCheckBox()
-
-
 def menu_with_a_box() -> QWidget:
-    menu = QMenu()
+    menu = TrayMenu()
     menu.addAction("Pause hotkeys").setCheckable(True)
     return menu
 
 
-@pytest.mark.parametrize("ground", ["#2b2b2b", "#efefef"])
-@pytest.mark.parametrize("make", [check_box, menu_with_a_box])
-def test_the_edge_of_a_box_can_be_seen(
-    qapp: QApplication, qtbot: QtBot, make: Callable[[], QWidget], ground: str
-) -> None:
-    before, style = qapp.palette(), qapp.style().objectName()
-    qapp.setStyle("Fusion")
-    qapp.setPalette(QPalette(QColor(ground)))
-    try:
-        theme.show_boxes()
-        widget = make()
-        qtbot.addWidget(widget)
-        widget.show()
-        picture = widget.grab().toImage()
-        row = [picture.pixelColor(x, picture.height() // 2) for x in range(2, 24)]  # a menu has a frame around it
-        inside = row[len(row) // 2]
-        assert max(theme.contrast(colour, inside) for colour in row) >= 3
-    finally:
-        qapp.setPalette(before)
-        qapp.setStyle(style)
-        theme.show_boxes()
+def list_with_a_box() -> QWidget:
+    boxes = QListWidget()
+    item = QListWidgetItem()
+    item.setCheckState(Qt.CheckState.Unchecked)
+    boxes.addItem(item)
+    return boxes
+
+
+def table_with_a_box() -> QWidget:
+    table = TableEditor(BY_KEY["rewrite.replacements"], (Column("on", "On", "switch"), Column("find", "Find", "text")))
+    table.set_value(({"find": "a"},))
+    return table.findChildren(QTableWidget)[0].viewport()
+
+
+@pytest.mark.parametrize("make", [QCheckBox, menu_with_a_box, list_with_a_box, table_with_a_box])
+def test_the_edge_of_a_box_can_be_seen(ground: QColor, qtbot: QtBot, make: Callable[[], QWidget]) -> None:
+    widget = make()
+    qtbot.addWidget(widget)
+    widget.show()
+    picture = widget.grab().toImage()
+    middle = min(picture.height() // 2, 11)
+    row = [picture.pixelColor(x, middle) for x in range(2, 24)]  # a frame is no box
+    assert max(theme.contrast(colour, row[-10]) for colour in row) >= 3
+
+
+@pytest.mark.parametrize("make", [QLineEdit, QPlainTextEdit, QSpinBox])
+def test_where_a_field_begins_can_be_seen(ground: QColor, qtbot: QtBot, make: Callable[[], QWidget]) -> None:
+    field = make()
+    qtbot.addWidget(field)
+    field.show()
+    picture = field.grab().toImage()
+    edge = [picture.pixelColor(x, picture.height() // 2) for x in range(4)]
+    assert max(theme.contrast(colour, ground) for colour in edge) >= 3
+
+
+def test_the_choices_of_a_box_keep_their_ground(ground: QColor, qtbot: QtBot) -> None:
+    box = QComboBox()
+    box.addItems(["One", "Two"])
+    qtbot.addWidget(box)
+    box.show()
+    box.showPopup()
+    picture = box.view().window().grab().toImage()
+    behind = picture.pixelColor(picture.width() - 4, picture.height() - 6)
+    assert theme.contrast(behind, box.view().palette().color(QPalette.ColorRole.Text)) >= 7
+    box.hidePopup()
 
 
 def ink_is_left(widget: QWidget) -> bool:
