@@ -41,7 +41,8 @@ from dictation.worker.reports import BeatReport, FailureReport, FinalReport, Mod
 Subscriber = Callable[[e.Event], None]
 
 LOADING_MOST_S = 180.0  # a model that loads for longer is stuck
-STANDSTILL_S = 0.5  # by which the loop wakes too late only where the whole process stood still
+LOOK_UP_S = 0.25  # between two looks at the clock during a take, to see how long the process stood still
+STANDSTILL_S = 0.5  # by which the loop wakes too late only where it did
 PATIENCE_S = 0.3  # for what should have come meanwhile
 
 
@@ -255,17 +256,20 @@ class Loop:
         """
         while True:
             wait_s = self._wait_s()
-            due_s = self._clock() + (wait_s or 0.0)
+            step_s = wait_s if wait_s is None or self.state is e.State.IDLE else min(wait_s, LOOK_UP_S)
+            due_s = self._clock() + (step_s or 0.0)
             try:
-                item = self._inbox.get(timeout=wait_s)
+                item = self._inbox.get(timeout=step_s)
             except queue.Empty:
-                item = session.Tick()
+                item = None
             now_s = self._clock()
-            if wait_s is not None and now_s - due_s > STANDSTILL_S:
+            stood_still = step_s is not None and now_s - due_s > STANDSTILL_S
+            if stood_still:
                 self._patient_until_s = now_s + PATIENCE_S
-                if isinstance(item, session.Tick):
-                    continue
-            return item
+            if item is not None:
+                return item
+            if step_s == wait_s and not stood_still:
+                return session.Tick()
 
     def _wait_s(self) -> float | None:
         """How long nothing has to be done, if nothing comes in."""
