@@ -8,7 +8,7 @@ from engine.kernels.matvec import NORM
 
 WARPS = 16
 THREADS = WARPS * SIMD_WIDTH
-PROJECTING_ROWS = 4  # rows of a matrix that a SIMD group takes at once
+PROJECTING_REGISTERS = 64  # of each thread, for weights that are loaded while the vector is made
 
 _HEAD = """
     const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
@@ -122,23 +122,34 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
     thread group a head, as no other may read that row meanwhile. Else it is q alone, made again by each of the splits.
     (A kernel reads here what it has written itself through a buffer declared constant: CUDA only.)
     """
+    k, total = heads * 64, 192 if from_state else 64
+    rows = _rows_at_once(format, k, total // WARPS)
+    format = format.over_rows("((first + r) / 64 * K + head * 64 + (first + r) % 64)")
     body = f"""
 {_HEAD}
     SHARED(float, xs, K);
     SHARED(float, query, 64);
+    {{
+        uint first = SIMD * ROWS;
+        {format.held}
+{format.ahead}
 {NORM.text}
-    for (uint t = SIMD * ROWS; t < {192 if from_state else 64}; t += WARPS * ROWS) {{
-        const uint part = t / 64, e = t % 64, first = part * K + head * 64 + e;
-        float sums[ROWS];
-        UNROLL
-        for (uint r = 0; r < ROWS; r++) sums[r] = 0;
+        for (uint t = first; t < {total}; t += WARPS * ROWS) {{
+            float sums[ROWS];
+            UNROLL
+            for (uint r = 0; r < ROWS; r++) sums[r] = 0;
 {format.dot}
-        UNROLL
-        for (uint r = 0; r < ROWS; r++) {{
-            const float acc = SIMD_SUM(sums[r]);
-            if (LANE == 0) {{
-                const float value = acc + (float)bias[first + r];
-                if (part == 0) query[e + r] = value;
+            first = t + WARPS * ROWS;
+            if (first < {total}) {{  // the next rows are on their way while these are summed
+{format.ahead}
+            }}
+            UNROLL
+            for (uint r = 0; r < ROWS; r++) {{
+                const float acc = SIMD_SUM(sums[r]);
+                if (LANE > 0) continue;
+                const uint part = (t + r) / 64, e = (t + r) % 64;
+                const float value = acc + (float)bias[part * K + head * 64 + e];
+                if (part == 0) query[e] = value;
                 {_OWN_ROW if from_state else ""}
             }}
         }}
@@ -146,18 +157,30 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
     BARRIER;
 {_attend(from_state).replace("QUERY(lane * 8 + i)", "query[lane * 8 + i]")}
 """
-    n = heads * 64 * (3 if from_state else 1)
+    sizes = {
+        "N": k * (3 if from_state else 1),
+        "K": k,
+        "ROWS": rows,
+        "AHEAD": format.turns_ahead(rows, k, PROJECTING_REGISTERS),
+    }
     return Kernel(
         _named(f"sayso_norm_attend_{format.name}", from_state),
         (*NORM.inputs, *format.inputs, "bias", "kv", *(("state",) if from_state else ())),
         ("parts",),
         body,
         THREADS,
-        {**_constants(heads, keys, splits), "N": n, "K": heads * 64, "ROWS": PROJECTING_ROWS, "THREADS": THREADS},
+        {**_constants(heads, keys, splits), **sizes, "THREADS": THREADS},
     )
 
 
-_OWN_ROW = "else ((DEVICE half_t*)(part == 1 ? keys : values))[(uint)state[0] * 64 + e + r] = (half_t)value;"
+def _rows_at_once(format: Format, k: int, rows: int) -> int:
+    """Of the rows of a SIMD group, as many as registers hold: a block of 512 threads has 128 for each."""
+    while rows > 4 and rows * format.turns_ahead(1, k, PROJECTING_REGISTERS) * format.registers > PROJECTING_REGISTERS:
+        rows //= 2
+    return rows
+
+
+_OWN_ROW = "else ((DEVICE half_t*)(part == 1 ? keys : values))[(uint)state[0] * 64 + e] = (half_t)value;"
 _WRITE_ROWS = """
     const uint at = GROUP * THREADS + TID, tokens = (uint)state[5];
     if (at < tokens * 3 * D) {

@@ -15,6 +15,7 @@ A body is the inside of a kernel function in the C++ that all three understand, 
     HALVES(u)                   float2 of the two halves packed in a uint
     AT(k)                       where element k of a shared vector lies, so that lanes reading 8, 16 or 32 elements each
                                 don't meet in a memory bank; four elements from a multiple of 4 stay together
+    LOW_BYTES(u), HIGH_BYTES(u) float2 of 1024 + each of the two lowest or highest bytes of a uint
     RAISED(u)                   2 ** 23 + u as a float, u below 2 ** 23
     UNROLL                      before a loop of a few iterations, known when compiling
 
@@ -127,6 +128,8 @@ _METAL_HEADER = (
 #define LOAD8(p) (*(const device uint2*)(p))
 #define LOADS(p) (*(const threadgroup float4*)(p))
 #define RAISED(u) as_type<float>(0x4b000000u | (u))
+#define LOW_BYTES(u) HALVES(0x64006400u | ((u) & 255u) | ((u) & 65280u) << 8)
+#define HIGH_BYTES(u) LOW_BYTES((u) >> 16)
 #define HALVES(u) float2(as_type<half2>(u))
 #define UNROLL
 typedef half half_t;
@@ -155,6 +158,8 @@ _CUDA_HEADER = (
 #define LOADS(p) (*(const float4*)(p))
 #define HALVES(u) halves_(u)
 #define RAISED(u) __uint_as_float(0x4b000000u | (u))
+#define LOW_BYTES(u) halves_(__byte_perm(u, 0x64646464u, 0x4140))
+#define HIGH_BYTES(u) halves_(__byte_perm(u, 0x64646464u, 0x4342))
 #define UNROLL _Pragma("unroll")
 typedef __half half_t;
 typedef unsigned int uint;
@@ -235,6 +240,8 @@ inline float simd_xor_(float x, int mask) {
 #define LOAD8(p) load<uint2>(p)
 #define LOADS(p) load<float4>(p)
 #define RAISED(u) raised_(u)
+#define LOW_BYTES(u) HALVES(0x64006400u | ((u) & 255u) | ((u) & 65280u) << 8)
+#define HIGH_BYTES(u) LOW_BYTES((u) >> 16)
 #define HALVES(u) halves_(u)
 #define UNROLL
 """

@@ -1,26 +1,39 @@
 """How a kernel reads a weight matrix: dot products of a few rows with a vector, and the values of one row.
 
-Each format is text in the shared dialect. `dot` adds the lane's share of rows first, first + 1, … times the vector (in
+Each format is text in the shared dialect. `dot` adds the lane's share of rows ROW(0), ROW(1), … times the vector (in
 `xs`, shared) to `sums[ROWS]`: what it reads of `xs` serves all of them, and their weights are on their way together.
-Rows from N on are read as the last one. `value` sets `v` to element `k` of row `row`. K is the number of columns.
+`ahead`, before the vector is there, starts to load the weights of the first AHEAD turns of that loop into `held`: a
+kernel waits for memory once, not twice. `value` sets `v` to element `k` of row `row`. K is the number of columns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from engine.kernels.dialect import SIMD_WIDTH
 from engine.weights import Dense, Matrix, PackedQ6K
-
-_ROW = "(first + r < N ? first + r : N - 1)"
 
 
 @dataclass(frozen=True)
 class Format:
     name: str
     inputs: tuple[str, ...]  # the first of the matrix's `arrays()`
+    held: str
+    ahead: str
     dot: str
     value: str
     columns_multiple: int  # K must be a multiple of this
+    span: int = 0  # columns that a lane takes in a turn
+    registers: int = 1  # what these weights of one row fill
+
+    def turns_ahead(self, rows: int, k: int, registers: int) -> int:
+        """AHEAD for a kernel that spares so many registers; at least 1."""
+        turns = -(-k // (SIMD_WIDTH * self.span)) if self.span else 1
+        return max(1, min(turns, registers // (rows * self.registers)))
+
+    def over_rows(self, row: str) -> Format:
+        """The format for a kernel whose row number r is the expression `row`."""
+        return replace(self, ahead=self.ahead.replace("ROW(r)", row), dot=self.dot.replace("ROW(r)", row))
 
 
 def format_of(matrix: Matrix) -> Format:
@@ -31,9 +44,43 @@ def format_of(matrix: Matrix) -> Format:
     return SYMMETRIC[matrix.bits] if matrix.is_symmetric else AFFINE[matrix.bits]
 
 
-def _dot(span: int, before: str, text: str) -> str:
+@dataclass(frozen=True)
+class _Load:
+    """What a lane reads of one row in a turn."""
+
+    type: str
+    name: str
+    source: str  # from column k of row `row` on
+    registers: int = 1
+
+
+def _held(loads: list[_Load]) -> str:
+    return " ".join(f"{load.type} ahead_{load.name}[AHEAD * ROWS];" for load in loads)
+
+
+def _ahead(span: int, loads: list[_Load]) -> str:
+    starts = " ".join(f"ahead_{load.name}[i * ROWS + r] = {load.source};" for load in loads)
+    return f"""
+    UNROLL
+    for (uint i = 0; i < AHEAD; i++) {{
+        const uint k = (i * 32 + LANE) * {span};
+        if (k < K) {{
+            UNROLL
+            for (uint r = 0; r < ROWS; r++) {{
+                const uint row = ROW(r);
+                {starts}
+            }}
+        }}
+    }}
+"""
+
+
+def _dot(span: int, loads: list[_Load], before: str, text: str) -> str:
     """A lane takes `span` columns at a time, in x0, x1, … of four each; `text` once for each row."""
     xs = ", ".join(f"x{i} = LOADS(xs + AT(k + {4 * i}))" for i in range(span // 4))
+    declared = " ".join(f"{load.type} {load.name};" for load in loads)
+    taken = " ".join(f"{load.name} = ahead_{load.name}[i * ROWS + r];" for load in loads)
+    loaded = " ".join(f"{load.name} = {load.source};" for load in loads)
     return f"""
         UNROLL
         for (uint i = 0; i < (K + {32 * span} - 1) / {32 * span}; i++) {{
@@ -43,7 +90,10 @@ def _dot(span: int, before: str, text: str) -> str:
                 {before}
                 UNROLL
                 for (uint r = 0; r < ROWS; r++) {{
-                    const uint row = {_ROW};
+                    const uint row = ROW(r);
+                    {declared}
+                    if (i < AHEAD) {{ {taken} }}
+                    else {{ {loaded} }}
                     {text}
                 }}
             }}
@@ -51,43 +101,81 @@ def _dot(span: int, before: str, text: str) -> str:
 """
 
 
-def _f16_dot() -> str:
+def _format(
+    name: str, inputs: tuple[str, ...], span: int, loads: list[_Load], text: str, value: str, before: str = ""
+) -> Format:
+    registers = sum(load.registers for load in loads)
+    dot = _dot(span, loads, before, text)
+    multiple = 8 if span == 8 else 32
+    return Format(name, inputs, _held(loads), _ahead(span, loads), dot, value, multiple, span, registers)
+
+
+def _f16() -> Format:
     pairs = " ".join(
         f"{{ const float2 h = HALVES(p.{word}); even += h.x * {a}; odd += h.y * {b}; }}"
         for word, a, b in zip("xyzw", ("x0.x", "x0.z", "x1.x", "x1.z"), ("x0.y", "x0.w", "x1.y", "x1.w"), strict=True)
     )
-    text = f"""const uint4 p = LOAD16(w + row * K + k);
-                    float even = 0, odd = 0;
+    text = f"""float even = 0, odd = 0;
                     {pairs}
                     sums[r] += even + odd;"""
-    return _dot(8, "", text)
+    return _format(
+        "f16", ("w",), 8, [_Load("uint4", "p", "LOAD16(w + row * K + k)", 4)], text, "v = (float)w[row * K + k];"
+    )
 
 
-F16 = Format("f16", ("w",), _f16_dot(), "v = (float)w[row * K + k];", 8)
+F16 = _f16()
+_SCALE = _Load("half_t", "scale", "scales[(row * K + k) / 32]")
+_BIAS = _Load("half_t", "bias32", "biases[(row * K + k) / 32]")
 
 
-def _affine_dot(bits: int, symmetric: bool) -> str:
-    """A lane takes 16 values of a group at 8 and 4 bits, a whole group of 32 at 5 bits: whole words either way."""
+def _plain(span: int) -> str:
+    return " + ".join(f"x{i}.{part}" for i in range(span // 4) for part in "xyzw")
+
+
+def _affine(bits: int, symmetric: bool) -> Format:
+    """A lane takes 16 values of a group at 4 bits, a whole group of 32 at 5 bits: whole words either way."""
     span = 32 if bits == 5 else 16
-    words = span * bits // 32
     if bits == 5:
-        load = "const DEVICE uint* p = w + (row * K + k) / 32 * 5; const uint u[5] = {p[0], p[1], p[2], p[3], p[4]};"
-    elif words == 4:
-        load = "const uint4 p = LOAD16(w + (row * K + k) / 4); const uint u[4] = {p.x, p.y, p.z, p.w};"
+        loads = [_Load("uint", f"u{j}", f"w[(row * K + k) / 32 * 5 + {j}]") for j in range(5)]
+        words = [load.name for load in loads]
     else:
-        load = "const uint2 p = LOAD8(w + (row * K + k) / 8); const uint u[2] = {p.x, p.y};"
+        loads = [_Load("uint2", "p", "LOAD8(w + (row * K + k) / 8)", 2)]
+        words = ["p.x", "p.y"]
+    loads += [_SCALE] if symmetric else [_SCALE, _BIAS]
     products = " ".join(
-        f"{('even', 'odd')[i % 2]} += {_number(bits, symmetric, _bits(bits, i))} * x{i // 4}.{'xyzw'[i % 4]};"
+        f"{('even', 'odd')[i % 2]} += {_number(bits, symmetric, _bits(bits, i, words))} * x{i // 4}.{'xyzw'[i % 4]};"
         for i in range(span)
     )
-    total = "(float)scales[group] * (even + odd)" + ("" if symmetric else " + (float)biases[group] * plain")
-    plain = " + ".join(f"x{i}.{part}" for i in range(span // 4) for part in "xyzw")
-    text = f"""{load}
-                    float even = 0, odd = 0;
+    text = f"""float even = 0, odd = 0;
                     {products}
-                    const uint group = (row * K + k) / 32;
-                    sums[r] += {total};"""
-    return _dot(span, "" if symmetric else f"const float plain = {plain};", text)
+                    sums[r] += (float)scale * (even + odd){"" if symmetric else " + (float)bias32 * plain"};"""
+    return _format(
+        f"{'symmetric' if symmetric else 'affine'}{bits}",
+        ("w", "scales") if symmetric else ("w", "scales", "biases"),
+        span,
+        loads,
+        text,
+        _affine_value(bits, symmetric),
+        "" if symmetric else f"const float plain = {_plain(span)};",
+    )
+
+
+def _symmetric_bytes() -> Format:
+    """16 values at a time, each 1024 + q as a half, as fast to unpack as halves; 1152 times the sum of x is taken off.
+
+    (An f32 sum of 1024 + q loses 3 of its 24 bits.)
+    """
+    products = " ".join(
+        f"{{ const float2 h = {half}(p.{word}); even += h.x * x{i}.{a}; odd += h.y * x{i}.{b}; }}"
+        for i, word in enumerate("xyzw")
+        for half, a, b in (("LOW_BYTES", "x", "y"), ("HIGH_BYTES", "z", "w"))
+    )
+    text = f"""float even = 0, odd = 0;
+                    {products}
+                    sums[r] += (float)scale * (even + odd - surplus);"""
+    loads = [_Load("uint4", "p", "LOAD16(w + (row * K + k) / 4)", 4), _SCALE]
+    before = f"const float surplus = 1152.0f * ({_plain(16)});"
+    return _format("symmetric8", ("w", "scales"), 16, loads, text, _affine_value(8, True), before)
 
 
 def _number(bits: int, symmetric: bool, q: str) -> str:
@@ -98,12 +186,12 @@ def _number(bits: int, symmetric: bool, q: str) -> str:
     return f"(RAISED({q}) - {2**23 + (2 ** (bits - 1) if symmetric else 0)}.0f)"
 
 
-def _bits(bits: int, i: int) -> str:
-    """Value i of a little-endian bit stream in the words u[]."""
+def _bits(bits: int, i: int, words: list[str]) -> str:
+    """Value i of a little-endian bit stream in words."""
     word, shift = divmod(i * bits, 32)
-    low = f"u[{word}] >> {shift}" if shift else f"u[{word}]"
+    low = f"{words[word]} >> {shift}" if shift else words[word]
     if shift + bits > 32:
-        low = f"({low} | u[{word + 1}] << {32 - shift})"
+        low = f"({low} | {words[word + 1]} << {32 - shift})"
     return f"({low}) & {(1 << bits) - 1}"
 
 
@@ -120,15 +208,9 @@ def _affine_value(bits: int, symmetric: bool) -> str:
 """
 
 
-AFFINE = {
-    bits: Format(f"affine{bits}", ("w", "scales", "biases"), _affine_dot(bits, False), _affine_value(bits, False), 32)
-    for bits in (4, 5)
-}
+AFFINE = {bits: _affine(bits, symmetric=False) for bits in (4, 5)}
 # Where bias = -scale * 2 ** (bits - 1), as Q8_0, Q5_0 and Q4_0 have it: the kernels need no biases
-SYMMETRIC = {
-    bits: Format(f"symmetric{bits}", ("w", "scales"), _affine_dot(bits, True), _affine_value(bits, True), 32)
-    for bits in (4, 5, 8)
-}
+SYMMETRIC = {4: _affine(4, symmetric=True), 5: _affine(5, symmetric=True), 8: _symmetric_bytes()}
 
 # A block of 256: 128 bytes ql, 64 qh, 16 signed scales, f16 d; 210 bytes, so nothing wider than 2 bytes is aligned.
 # A lane takes 8 values of a block: lanes 0 to 15 its first half, the others its second; in a half, elements 2l, 2l + 1
@@ -136,11 +218,14 @@ SYMMETRIC = {
 Q6_K = Format(
     "q6_k",
     ("w",),
+    "",
+    "",
     """
         const uint upper = LANE >> 4, l = LANE & 15;
+        UNROLL
         for (uint r = 0; r < ROWS; r++) {
             for (uint b = 0; b < K / 256; b++) {
-                const DEVICE uint8_t* block = w + (ROW * (K / 256) + b) * 210;
+                const DEVICE uint8_t* block = w + (ROW(r) * (K / 256) + b) * 210;
                 const DEVICE uint16_t* ql = (const DEVICE uint16_t*)(block + upper * 64);
                 const uint low = ql[l], high = ql[l + 16];
                 const uint bits = ((const DEVICE uint16_t*)(block + 128 + upper * 32))[l];
@@ -158,7 +243,7 @@ Q6_K = Format(
                 sums[r] += d * part;
             }
         }
-""".replace("ROW *", f"{_ROW} *"),
+""",
     """
         const DEVICE uint8_t* block = w + (row * (K / 256) + k / 256) * 210;
         const uint upper = k % 256 / 128, r = k % 128, j = r / 32;

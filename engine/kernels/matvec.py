@@ -1,8 +1,8 @@
 """Matrix times vector, with what comes before and after it in the same kernel: norm, bias, residual, GELU, slab rows.
 
-A thread group first puts its input vector into shared memory as f32 (the prologue), then each SIMD group multiplies
-ROWS rows of the matrix with it, all at once, and lane 0 finishes each row (the epilogue). Activations between the
-kernels of a step are f32; weights, norms and biases are f16 or packed.
+A thread group starts to load weights and puts its input vector into shared memory as f32 (the prologue), then each
+SIMD group multiplies ROWS rows of the matrix with it, all at once, and lane 0 finishes each row (the epilogue).
+Activations between the kernels of a step are f32; weights, norms and biases are f16 or packed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from engine.kernels.formats import Format
 
 WARPS = 8  # SIMD groups in a thread group
 THREADS = WARPS * SIMD_WIDTH
+AHEAD_REGISTERS = 32  # of each thread, for weights that are loaded while the vector is made
+AHEAD_REGISTERS_ROWS = 16  # the same with several rows, where more thread groups should fit on a processor
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,15 @@ def matvec(
     """
     if k % format.columns_multiple:
         raise ValueError(f"{format.name} needs columns in multiples of {format.columns_multiple}, not {k}")
+    format = format.over_rows("(first + r < N ? first + r : N - 1)")  # rows from N on are read as the last one
     body = f"""
     const uint GROUPS = (N + WARPS * ROWS - 1) / (WARPS * ROWS);
     const uint input = GROUP / GROUPS;
-    SHARED(float, xs, K);
-{prologue.text}
     const uint first = (GROUP % GROUPS * WARPS + SIMD) * ROWS;
+    SHARED(float, xs, K);
+    {format.held}
+{format.ahead}
+{prologue.text}
     float sums[ROWS];
     UNROLL
     for (uint r = 0; r < ROWS; r++) sums[r] = 0;
@@ -152,13 +157,15 @@ def matvec(
         }}
     }}
 """
+    ahead = format.turns_ahead(rows, k, AHEAD_REGISTERS if rows == 1 else AHEAD_REGISTERS_ROWS)
+    sizes = {"N": n, "K": k, "ROWS": rows, "AHEAD": ahead, "WARPS": WARPS, "THREADS": THREADS}
     return Kernel(
         f"sayso_{prologue.name}_{format.name}_{epilogue.name}",
         (*prologue.inputs, *format.inputs, *epilogue.inputs),
         ("y",),
         body,
         THREADS,
-        {"N": n, "K": k, "ROWS": rows, "WARPS": WARPS, "THREADS": THREADS, **(constants or {})},
+        {**sizes, **(constants or {})},
     )
 
 
