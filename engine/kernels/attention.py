@@ -8,7 +8,7 @@ from engine.kernels.matvec import NORM
 
 WARPS = 16
 THREADS = WARPS * SIMD_WIDTH
-PROJECTING_REGISTERS = 64  # of each thread, for weights that are loaded while the vector is made
+PROJECTING_REGISTERS = 56  # for weights loaded ahead and the vector; 128 are there, and addresses and sums need some too
 
 _HEAD = """
     const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
@@ -123,6 +123,7 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
     (A kernel reads here what it has written itself through a buffer declared constant: CUDA only.)
     """
     k, total = heads * 64, 192 if from_state else 64
+    format = format.fitting(k)
     rows = _rows_at_once(format, k, total // WARPS)
     format = format.over_rows("((first + r) / 64 * K + head * 64 + (first + r) % 64)")
     body = f"""
@@ -161,7 +162,7 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
         "N": k * (3 if from_state else 1),
         "K": k,
         "ROWS": rows,
-        "AHEAD": format.turns_ahead(rows, k, PROJECTING_REGISTERS),
+        "AHEAD": format.turns_ahead(rows, k, PROJECTING_REGISTERS - format.span),
     }
     return Kernel(
         _named(f"sayso_norm_attend_{format.name}", from_state),
@@ -174,8 +175,9 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
 
 
 def _rows_at_once(format: Format, k: int, rows: int) -> int:
-    """Of the rows of a SIMD group, as many as registers hold: a block of 512 threads has 128 for each."""
-    while rows > 4 and rows * format.turns_ahead(1, k, PROJECTING_REGISTERS) * format.registers > PROJECTING_REGISTERS:
+    """Of the rows of a SIMD group, as many as registers hold."""
+    of_a_row = format.turns(k) * format.registers
+    while rows > 4 and rows * of_a_row + format.span > PROJECTING_REGISTERS:
         rows //= 2
     return rows
 

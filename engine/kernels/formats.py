@@ -8,6 +8,7 @@ kernel waits for memory once, not twice. `value` sets `v` to element `k` of row 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from engine.kernels.dialect import SIMD_WIDTH
@@ -25,11 +26,21 @@ class Format:
     columns_multiple: int  # K must be a multiple of this
     span: int = 0  # columns that a lane takes in a turn
     registers: int = 1  # what these weights of one row fill
+    narrow: Format | None = None  # the same with half the span
+
+    def fitting(self, k: int) -> Format:
+        """The one of the two that leaves fewer lanes without work: 16 columns a lane for 512, 8 for 768 or 1280."""
+        if self.narrow is None or self.turns(k) * self.span <= self.narrow.turns(k) * self.narrow.span:
+            return self
+        return self.narrow
+
+    def turns(self, k: int) -> int:
+        """How often a lane takes `span` of K columns."""
+        return -(-k // (SIMD_WIDTH * self.span)) if self.span else 1
 
     def turns_ahead(self, rows: int, k: int, registers: int) -> int:
         """AHEAD for a kernel that spares so many registers; at least 1."""
-        turns = -(-k // (SIMD_WIDTH * self.span)) if self.span else 1
-        return max(1, min(turns, registers // (rows * self.registers)))
+        return max(1, min(self.turns(k), registers // (rows * self.registers)))
 
     def over_rows(self, row: str) -> Format:
         """The format for a kernel whose row number r is the expression `row`."""
@@ -106,7 +117,7 @@ def _format(
 ) -> Format:
     registers = sum(load.registers for load in loads)
     dot = _dot(span, loads, before, text)
-    multiple = 8 if span == 8 else 32
+    multiple = 8 if inputs == ("w",) else 32
     return Format(name, inputs, _held(loads), _ahead(span, loads), dot, value, multiple, span, registers)
 
 
@@ -132,15 +143,15 @@ def _plain(span: int) -> str:
     return " + ".join(f"x{i}.{part}" for i in range(span // 4) for part in "xyzw")
 
 
-def _affine(bits: int, symmetric: bool) -> Format:
-    """A lane takes 16 values of a group at 4 bits, a whole group of 32 at 5 bits: whole words either way."""
-    span = 32 if bits == 5 else 16
+def _affine(bits: int, symmetric: bool, span: int) -> Format:
+    """A lane takes 16 or 8 values of a group at 4 bits, a whole group of 32 at 5 bits: whole words either way."""
     if bits == 5:
         loads = [_Load("uint", f"u{j}", f"w[(row * K + k) / 32 * 5 + {j}]") for j in range(5)]
         words = [load.name for load in loads]
+    elif span == 16:
+        loads, words = [_Load("uint2", "p", "LOAD8(w + (row * K + k) / 8)", 2)], ["p.x", "p.y"]
     else:
-        loads = [_Load("uint2", "p", "LOAD8(w + (row * K + k) / 8)", 2)]
-        words = ["p.x", "p.y"]
+        loads, words = [_Load("uint", "p", "w[(row * K + k) / 8]")], ["p"]
     loads += [_SCALE] if symmetric else [_SCALE, _BIAS]
     products = " ".join(
         f"{('even', 'odd')[i % 2]} += {_number(bits, symmetric, _bits(bits, i, words))} * x{i // 4}.{'xyzw'[i % 4]};"
@@ -150,7 +161,7 @@ def _affine(bits: int, symmetric: bool) -> Format:
                     {products}
                     sums[r] += (float)scale * (even + odd){"" if symmetric else " + (float)bias32 * plain"};"""
     return _format(
-        f"{'symmetric' if symmetric else 'affine'}{bits}",
+        f"{'symmetric' if symmetric else 'affine'}{bits}" + ("_narrow" if span == 8 else ""),
         ("w", "scales") if symmetric else ("w", "scales", "biases"),
         span,
         loads,
@@ -160,22 +171,27 @@ def _affine(bits: int, symmetric: bool) -> Format:
     )
 
 
-def _symmetric_bytes() -> Format:
-    """16 values at a time, each 1024 + q as a half, as fast to unpack as halves; 1152 times the sum of x is taken off.
-
-    (An f32 sum of 1024 + q loses 3 of its 24 bits.)
+def _bytes(span: int) -> Format:
+    """Symmetric 8 bits: each value 1024 + q as a half, as fast to unpack as halves; 1152 times the sum of x is taken
+    off, which costs 3 of the f32 sum's 24 bits.
     """
     products = " ".join(
         f"{{ const float2 h = {half}(p.{word}); even += h.x * x{i}.{a}; odd += h.y * x{i}.{b}; }}"
-        for i, word in enumerate("xyzw")
+        for i, word in enumerate("xyzw"[: span // 4])
         for half, a, b in (("LOW_BYTES", "x", "y"), ("HIGH_BYTES", "z", "w"))
     )
     text = f"""float even = 0, odd = 0;
                     {products}
                     sums[r] += (float)scale * (even + odd - surplus);"""
-    loads = [_Load("uint4", "p", "LOAD16(w + (row * K + k) / 4)", 4), _SCALE]
-    before = f"const float surplus = 1152.0f * ({_plain(16)});"
-    return _format("symmetric8", ("w", "scales"), 16, loads, text, _affine_value(8, True), before)
+    load = f"LOAD{span}(w + (row * K + k) / 4)"
+    loads = [_Load(f"uint{span // 4}", "p", load, span // 4), _SCALE]
+    before = f"const float surplus = 1152.0f * ({_plain(span)});"
+    name = "symmetric8" + ("_narrow" if span == 8 else "")
+    return _format(name, ("w", "scales"), span, loads, text, _affine_value(8, True), before)
+
+
+def _either(make: Callable[[int], Format]) -> Format:
+    return replace(make(16), narrow=make(8))
 
 
 def _number(bits: int, symmetric: bool, q: str) -> str:
@@ -208,9 +224,9 @@ def _affine_value(bits: int, symmetric: bool) -> str:
 """
 
 
-AFFINE = {bits: _affine(bits, symmetric=False) for bits in (4, 5)}
+AFFINE = {4: _either(lambda span: _affine(4, False, span)), 5: _affine(5, False, 32)}
 # Where bias = -scale * 2 ** (bits - 1), as Q8_0, Q5_0 and Q4_0 have it: the kernels need no biases
-SYMMETRIC = {4: _affine(4, symmetric=True), 5: _affine(5, symmetric=True), 8: _symmetric_bytes()}
+SYMMETRIC = {4: _either(lambda span: _affine(4, True, span)), 5: _affine(5, True, 32), 8: _either(_bytes)}
 
 # A block of 256: 128 bytes ql, 64 qh, 16 signed scales, f16 d; 210 bytes, so nothing wider than 2 bytes is aligned.
 # A lane takes 8 values of a block: lanes 0 to 15 its first half, the others its second; in a half, elements 2l, 2l + 1

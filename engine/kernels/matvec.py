@@ -135,7 +135,9 @@ def matvec(
     """
     if k % format.columns_multiple:
         raise ValueError(f"{format.name} needs columns in multiples of {format.columns_multiple}, not {k}")
-    format = format.over_rows("(first + r < N ? first + r : N - 1)")  # rows from N on are read as the last one
+    format = format.fitting(k).over_rows(
+        "(first + r < N ? first + r : N - 1)"
+    )  # rows from N on are read as the last one
     body = f"""
     const uint GROUPS = (N + WARPS * ROWS - 1) / (WARPS * ROWS);
     const uint input = GROUP / GROUPS;
