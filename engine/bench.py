@@ -118,7 +118,7 @@ def measure(runtime: Runtime, checkpoint: Checkpoint, load_ms: float, n_tokens: 
     nodes, kernels = _graph(runtime, decoder)
     kv_bytes = 2 if on_gpu else 4
     read = bytes_per_token(checkpoint, kv_bytes)
-    bandwidth = _bandwidth(runtime.device)
+    bytes_per_s = bandwidth(runtime.device)
     return BenchReport(
         model=checkpoint.name,
         quant=checkpoint.quant,
@@ -132,8 +132,8 @@ def measure(runtime: Runtime, checkpoint: Checkpoint, load_ms: float, n_tokens: 
         graph_nodes=nodes,
         kernels=kernels,
         bytes_per_token=read,
-        bandwidth_bytes_per_s=bandwidth,
-        bandwidth_share=read / (token_ms / 1e3) / bandwidth,
+        bandwidth_bytes_per_s=bytes_per_s,
+        bandwidth_share=read / (token_ms / 1e3) / bytes_per_s,
     )
 
 
@@ -190,7 +190,7 @@ def bytes_per_token(checkpoint: Checkpoint, kv_bytes: int) -> int:
     return read + 2 * dims.n_text_layer * dims.n_audio_ctx * dims.n_text_state * kv_bytes
 
 
-def _bandwidth(device: str) -> float:
+def bandwidth(device: str) -> float:
     """Bytes a second, read and written, of a large copy on the device."""
     if device in GPUS:
         import mlx.core as mx

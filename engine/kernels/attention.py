@@ -8,7 +8,7 @@ from engine.kernels.matvec import NORM
 
 WARPS = 16
 THREADS = WARPS * SIMD_WIDTH
-PROJECTING_REGISTERS = 56  # for weights loaded ahead and the vector; 128 are there, and addresses and sums need some too
+PROJECTING_REGISTERS = 56  # of a thread's 128, for weights that are loaded ahead and for the vector
 
 _HEAD = """
     const uint head = GROUP / SPLITS, split = GROUP % SPLITS;
