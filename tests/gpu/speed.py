@@ -147,7 +147,7 @@ class Turn:
     """Processes that name the same file get ready together, and measure one after the other once all are ready."""
 
     def __init__(self, path: str | None) -> None:
-        self._file = None if path is None else Path(path).open("w")
+        self._file = None if path is None else Path(path).open("w")  # noqa: SIM115  (until the process ends)
 
     def take(self, operation: int) -> None:
         """fcntl.LOCK_SH while getting ready, LOCK_EX to measure, LOCK_UN at the end."""
