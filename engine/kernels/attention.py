@@ -177,9 +177,8 @@ def norm_attend(format: Format, heads: int, keys: int, splits: int, from_state: 
 def _rows_at_once(format: Format, k: int, rows: int) -> int:
     """Of the rows of a SIMD group, as many as registers hold."""
     of_a_row = format.turns(k) * format.registers
-    while rows > 4 and rows * of_a_row + format.span > PROJECTING_REGISTERS:
-        rows //= 2
-    return rows
+    fit = (n for n in (rows, rows // 2, rows // 3) if n * of_a_row + format.span <= PROJECTING_REGISTERS)
+    return next(fit, max(1, rows // 4))
 
 
 _OWN_ROW = "else ((DEVICE half_t*)(part == 1 ? keys : values))[(uint)state[0] * 64 + e] = (half_t)value;"

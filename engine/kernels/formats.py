@@ -176,13 +176,13 @@ def _bytes(span: int) -> Format:
     off, which costs 3 of the f32 sum's 24 bits.
     """
     products = " ".join(
-        f"{{ const float2 h = {half}(p.{word}); even += h.x * x{i}.{a}; odd += h.y * x{i}.{b}; }}"
+        f"{{ const float2 h = {half}(p.{word}); part += h.x * x{i}.{a}; part += h.y * x{i}.{b}; }}"
         for i, word in enumerate("xyzw"[: span // 4])
         for half, a, b in (("LOW_BYTES", "x", "y"), ("HIGH_BYTES", "z", "w"))
     )
-    text = f"""float even = 0, odd = 0;
+    text = f"""float part = -surplus;
                     {products}
-                    sums[r] += (float)scale * (even + odd - surplus);"""
+                    sums[r] += (float)scale * part;"""
     load = f"LOAD{span}(w + (row * K + k) / 4)"
     loads = [_Load(f"uint{span // 4}", "p", load, span // 4), _SCALE]
     before = f"const float surplus = 1152.0f * ({_plain(span)});"

@@ -135,7 +135,8 @@ def matvec(
     """
     if k % format.columns_multiple:
         raise ValueError(f"{format.name} needs columns in multiples of {format.columns_multiple}, not {k}")
-    format = format.fitting(k).over_rows(
+    joins_many = prologue is JOIN and (constants or {}).get("SPLITS", 1) > 1
+    format = (format if joins_many else format.fitting(k)).over_rows(
         "(first + r < N ? first + r : N - 1)"
     )  # rows from N on are read as the last one
     body = f"""
