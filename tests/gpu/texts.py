@@ -48,12 +48,20 @@ def requantized(checkpoint: Checkpoint, preset: str) -> Checkpoint:
     return replace(checkpoint, tensors=tensors, quant=preset)
 
 
+def part_of(rows: list[dict[str, str]], part: str) -> list[dict[str, str]]:
+    """part "1/4": every fourth row from the first on."""
+    number, parts = (int(each) for each in part.split("/"))
+    return rows[number - 1 :: parts]
+
+
 def clips(multilingual: bool) -> list[dict[str, str]]:
     rows = csv.DictReader((SPEECH / "transcripts.tsv").open(encoding="utf-8"), delimiter="\t")
     return [row for row in rows if multilingual or row["lang"] == "en"]
 
 
-def run(models: list[str], quants: list[str], device: str, context: str, kernels: bool) -> Iterator[dict[str, str]]:
+def run(
+    models: list[str], quants: list[str], device: str, context: str, kernels: bool, part: str
+) -> Iterator[dict[str, str]]:
     """All texts so far, after each model and quant."""
     texts: dict[str, str] = {}
     for name in models:
@@ -68,7 +76,7 @@ def run(models: list[str], quants: list[str], device: str, context: str, kernels
                 runtime = MlxRuntime(checkpoint, device, kernels=False)
             transcriber = Transcriber(runtime, checkpoint)
             started = time.perf_counter()
-            for row in clips(checkpoint.is_multilingual):
+            for row in part_of(clips(checkpoint.is_multilingual), part):
                 samples = read_clip(SPEECH / row["file"])
                 # whole seconds, which no device rounds up
                 positions = ceil(len(samples) / SAMPLE_RATE_HZ + 0.5) if context == "clip" else context
@@ -79,8 +87,15 @@ def run(models: list[str], quants: list[str], device: str, context: str, kernels
             yield texts
 
 
+def joined(paths: str) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for path in paths.split(","):
+        texts |= json.loads(Path(path).read_text("utf-8"))
+    return texts
+
+
 def compare(paths: list[str]) -> int:
-    first, *others = (json.loads(Path(path).read_text("utf-8")) for path in paths)
+    first, *others = (joined(path) for path in paths)
     differ = 0
     for path, other in zip(paths[1:], others, strict=True):
         common = [key for key in first if key in other]
@@ -100,15 +115,21 @@ def main() -> int:
     runs.add_argument("--models", nargs="+", default=["tiny.en", "base"])
     runs.add_argument("--quants", nargs="+", default=list(QUANTS))
     runs.add_argument("--context", default="full", help='"clip" encodes the clip alone, which a slow device manages')
+    runs.add_argument("--part", default="1/1", help="1/4: every fourth clip from the first on, to split them up")
     runs.add_argument("--plain-mlx", action="store_true", help="MLX's own kernels only")
     runs.add_argument("-o", "--output", required=True)
     compares = commands.add_parser("compare")
-    compares.add_argument("files", nargs="+")
+    compares.add_argument("files", nargs="+", help="the first with every other; a,b,c: parts put together")
     arguments = parser.parse_args()
     if arguments.command == "compare":
         return compare(arguments.files)
     for texts in run(
-        arguments.models, arguments.quants, arguments.device, arguments.context, not arguments.plain_mlx
+        arguments.models,
+        arguments.quants,
+        arguments.device,
+        arguments.context,
+        not arguments.plain_mlx,
+        arguments.part,
     ):  # a run that is cut short leaves what it has
         Path(arguments.output).write_text(json.dumps(texts, ensure_ascii=False, indent=0), "utf-8")
     return 0
