@@ -62,7 +62,7 @@ def clips(multilingual: bool) -> list[dict[str, str]]:
 def run(
     models: list[str], quants: list[str], device: str, context: str, kernels: bool, part: str
 ) -> Iterator[dict[str, str]]:
-    """All texts so far, after each model and quant."""
+    """All texts so far, after each."""
     texts: dict[str, str] = {}
     for name in models:
         bundle = load(models_dir() / f"{name}-Q8_0.gguf")
@@ -82,9 +82,9 @@ def run(
                 positions = ceil(len(samples) / SAMPLE_RATE_HZ + 0.5) if context == "clip" else context
                 options = DecodingOptions(language=row["lang"], temperatures=(0.0,), audio_context=positions)
                 texts[f"{name} {quant} {row['file']}"] = transcriber.transcribe(samples, options).text
+                yield texts
             print(f"{name} {quant} {device}: {time.perf_counter() - started:.1f} s", file=sys.stderr, flush=True)
             transcriber.close()
-            yield texts
 
 
 def joined(paths: str) -> dict[str, str]:
