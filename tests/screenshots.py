@@ -113,10 +113,16 @@ class Camera:
 
 
 def draw_all(camera: Camera) -> None:
+    from dictation.settings import Settings
     from tests.fakes.core import Core
     from ui.overlay import Overlay
 
-    core = Core()
+    replacements = (
+        {"find": "say so", "replace": "Sayso"},
+        {"find": "btw", "replace": "by the way", "enabled": False},
+    )
+    programs = ({"program": "code", "method": "keys", "trailing": "space"},)
+    core = Core(Settings({"rewrite.replacements": replacements, "insertion.programs": programs}))
     for name, glance in glances():
         overlay = Overlay(lambda action: None, lambda: None)
         overlay.see(glance)

@@ -158,7 +158,8 @@ class EntryRow(QStyledItemDelegate):
         line = option.fontMetrics.elidedText(_first_line(entry), Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignTop), line)
         painter.setPen(theme.faded(ink, 0.75))
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignBottom), _about(entry))
+        about = option.fontMetrics.elidedText(_about(entry), Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignBottom), about)
 
 
 class Waveform(QWidget):

@@ -123,6 +123,7 @@ class MicrophoneStep(Step):
         self.meter = Meter()
         self._words = theme.Label(self.tr("Waiting for your voice…"))
         self._words.setObjectName("heard")
+        self._words.setWordWrap(True)
         self.column.addWidget(self._devices)
         self.column.addWidget(self.meter)
         self._listen = button(self.tr("Is this you? Play it back"), lambda: core.send(events.PlayTest()))
@@ -337,6 +338,7 @@ class TryStep(Step):
         self._how.setWordWrap(True)
         self._box = QPlainTextEdit()
         self._box.setAccessibleName(self.tr("Dictate here"))
+        self._box.setTabChangesFocus(True)
         self._time = theme.Label()
         self._time.setObjectName("time")
         self._time.setWordWrap(True)
@@ -482,6 +484,7 @@ class Onboarding(QWidget):
 
 def _scrolling(step: Step) -> QScrollArea:
     area = QScrollArea()
+    area.setAccessibleName(step.title)  # it takes the focus, for the keys that scroll
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

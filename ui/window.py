@@ -53,6 +53,7 @@ class MainWindow(QWidget):
         self._files = QListWidget()
         self._files.setAccessibleName(self.tr("Files"))
         self._files.hide()
+        self._words.setWordWrap(True)
         top = QHBoxLayout()
         top.setSpacing(theme.GAP)
         top.addWidget(self._face)

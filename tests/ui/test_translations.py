@@ -38,6 +38,7 @@ GERMAN = resources.FOLDER / "translations" / "sayso_de.ts"
 DATA = re.compile(
     r"[\d.,:+×/ –-]*( MB| GB| ms| s| %)?|(tiny|base|small|medium|large|distil|[Bb]reeze|whisper)\S*( \S+)*"
     r"|\S+\.(mp3|mp4|txt): .*|Q\d\S*|F\d\d|X11 .*|Sayso|·|Text|.*\d+M · .*|USB headset|Could you .*"
+    r"|say so|btw|by the way|code"
 )
 
 

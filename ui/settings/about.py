@@ -73,6 +73,7 @@ class AboutPage(QScrollArea):
         super().__init__()
         self._look, self._newer = look, newer
         self.setObjectName("page:about")
+        self.setAccessibleName(QCoreApplication.translate("Front", "About"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

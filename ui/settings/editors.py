@@ -116,16 +116,17 @@ class SwitchEditor(Editor):
 
 
 class Combo(QComboBox):
-    """A combo box that leaves the wheel to the page unless it has the focus."""
+    """A combo box that leaves the wheel to the page unless it has the focus. wide: pixels, where there is room."""
 
-    def __init__(self) -> None:
+    def __init__(self, wide: int = 240) -> None:
         super().__init__()
+        self._wide = wide
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumWidth(96)
 
     def sizeHint(self) -> QSize:
-        return QSize(240, super().sizeHint().height())
+        return QSize(self._wide, super().sizeHint().height())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():

@@ -133,6 +133,7 @@ class HotkeyEditor(Editor):
         if not self._button.isChecked() or not isinstance(event, QKeyEvent):
             if event.type() == QEvent.Type.FocusOut and self._button.isChecked():
                 self._button.setChecked(False)
+                self._pending = ""
                 self._show()
             return False
         if event.type() == QEvent.Type.KeyPress and not event.isAutoRepeat():

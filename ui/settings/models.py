@@ -213,6 +213,7 @@ class ModelsPage(QScrollArea):
     def __init__(self, actions: ModelActions, models: Sequence[CatalogModel] | None = None) -> None:
         super().__init__()
         self.setObjectName("page:models")
+        self.setAccessibleName(self.tr("Models"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -133,6 +133,7 @@ class Page(QScrollArea):
         super().__init__()
         self.page, self.title = page, title
         self.setObjectName(f"page:{page}")
+        self.setAccessibleName(title)  # it takes the focus, for the keys that scroll
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -43,6 +43,7 @@ PROGRAM_COLUMNS = (
     Column("method", QT_TRANSLATE_NOOP("columns", "Insert by"), "auto paste keys", "auto"),
     Column("trailing", QT_TRANSLATE_NOOP("columns", "After it"), "nothing space enter", "nothing"),
 )
+CHOICE_WIDTH = 128
 CHOICES = {
     "auto": QT_TRANSLATE_NOOP("choices", "Auto"),
     "paste": QT_TRANSLATE_NOOP("choices", "Pasting"),
@@ -66,6 +67,7 @@ class TableEditor(Editor):
         self._table.verticalHeader().setDefaultSectionSize(theme.CONTROL_HEIGHT)
         self._table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self._table.setMinimumHeight(180)
+        self._table.setTabKeyNavigation(False)  # Tab leaves it; arrows go from cell to cell
         header = self._table.horizontalHeader()
         for i, column in enumerate(columns):
             mode = QHeaderView.ResizeMode.Stretch if column.wide else QHeaderView.ResizeMode.ResizeToContents
@@ -101,13 +103,14 @@ class TableEditor(Editor):
         self._table.insertRow(at)
         for i, column in enumerate(self._columns):
             value = row.get(column.key, column.default)
-            item = QTableWidgetItem("" if column.kind == "switch" else str(value))
+            item = QTableWidgetItem(str(value) if column.kind == "text" else "")
             if column.kind == "switch":
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsUserCheckable)
                 item.setCheckState(Qt.CheckState.Checked if value else Qt.CheckState.Unchecked)
             self._table.setItem(at, i, item)
             if " " in column.kind:
-                box = Combo()
+                box = Combo(wide=CHOICE_WIDTH)
+                box.setAccessibleName(QCoreApplication.translate("columns", column.title))
                 for choice in column.kind.split():
                     box.addItem(QCoreApplication.translate("choices", CHOICES[choice]), choice)
                 box.setCurrentIndex(max(0, box.findData(value)))
