@@ -84,6 +84,7 @@ class Front(QObject):
         )
         self.glance = Glance()
         self._takes_shown = 0
+        self._has_ended = False
         self._windows: dict[str, QWidget] = {}
         self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self._expire)
@@ -95,6 +96,7 @@ class Front(QObject):
         self.has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self.bridge.event.connect(self._see)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._change_theme)
+        self._qt.aboutToQuit.connect(self._end)  # without a tray, also by the last window that is closed
         theme.show_edges()
 
     def start(self) -> None:
@@ -126,11 +128,17 @@ class Front(QObject):
 
     def quit(self) -> None:
         """End the core first: what is being recorded is kept."""
+        self._end()
+        self._qt.quit()
+
+    def _end(self) -> None:
+        if self._has_ended:
+            return
+        self._has_ended = True
         self.tray.icon.hide()
         self.overlay.hide()
         self.shelf.close()
         self.app.stop()
-        self._qt.quit()
 
     # ---------------------------------------------------------------------------------------------------------- events
 

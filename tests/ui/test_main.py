@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QListWidget, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -80,6 +81,18 @@ def test_the_overlay_goes_by_itself_after_a_cancelled_take(running: Running) -> 
     running.front.core.send(events.Cancel())
     running.until(lambda: not running.front.overlay.isVisible())
     running.until(lambda: running.front.glance.face is Face.IDLE)
+
+
+def test_without_a_tray_closing_the_last_window_ends_the_core_which_keeps_what_is_being_recorded(
+    running: Running, qapp: QApplication
+) -> None:
+    assert not running.front.has_tray
+    running.front.open_window("main")
+    running.listen()
+    running.person.say(VOICE)
+    QTimer.singleShot(0, running.front.window("main").close)
+    assert qapp.exec() == 0
+    assert list(paths.spool_dir().glob("take-*.wav")) and not running.person.is_open
 
 
 def test_the_overlay_can_be_switched_off_while_it_shows(running: Running) -> None:
