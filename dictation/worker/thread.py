@@ -92,10 +92,12 @@ class EngineThread(threading.Thread):
 
     def _let_begin(self) -> None:
         """The microphone's takes are on the model of their key-down, also where another was chosen before a look."""
-        current = self._models.find(None)
+        if (current := self._models.find(None)) is None:
+            return
+        in_use = (current.name, current.device)
         for job in self._board.jobs.values():
-            if job.on is None and job.goes_first and job.model is None and current is not None:
-                job.on = current if job.chosen == (current.name, current.device) else None
+            if job.on is None and job.goes_first and job.model is None and job.chosen == in_use:
+                job.on = current
 
     def _next_step(self) -> Work | None:
         """A step of the take whose turn it is."""
